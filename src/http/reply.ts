@@ -1,0 +1,61 @@
+/** What a handler may answer with besides a plain value, which becomes JSON with the route's status. */
+import type { Readable } from 'node:stream';
+import type { GatewayError } from '../lib/errors.ts';
+
+export interface ReplyOptions {
+  status?: number;
+  /** Lower-case names. */
+  headers?: Readonly<Record<string, string>>;
+}
+
+/** A whole answer that is not plain JSON, or that needs headers of its own. */
+export class Reply {
+  readonly status: number | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Buffer | Readable | undefined;
+
+  constructor(body: string | Buffer | Readable | undefined, options: ReplyOptions = {}) {
+    this.body = body;
+    this.status = options.status;
+    this.headers = options.headers ?? {};
+  }
+}
+
+/** JSON with headers or a status of its own. */
+export function json(value: unknown, options: ReplyOptions = {}): Reply {
+  return new Reply(JSON.stringify(value), {
+    ...options,
+    headers: { 'content-type': 'application/json; charset=utf-8', ...options.headers },
+  });
+}
+
+export function html(text: string): Reply {
+  return new Reply(text, { headers: { 'content-type': 'text/html; charset=utf-8' } });
+}
+
+export interface ServerEvent {
+  /** The `event:` line; absent where a client expects `data:` alone. */
+  event?: string;
+  /** A string is sent as it stands (`[DONE]`), anything else as JSON. */
+  data: unknown;
+}
+
+/**
+ * An event stream. The first event is awaited before the status is sent, so that an early failure still has
+ * its real status; a later one is told by `onFailure` inside the stream.
+ */
+export class EventReply {
+  readonly events: AsyncIterable<ServerEvent>;
+  readonly onFailure: (error: GatewayError) => readonly ServerEvent[];
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    events: AsyncIterable<ServerEvent>,
+    onFailure: (error: GatewayError) => readonly ServerEvent[],
+    headers: Readonly<Record<string, string>> = {},
+  ) {
+    this.events = events;
+    this.onFailure = onFailure;
+    this.headers = headers;
+  }
+}

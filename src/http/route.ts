@@ -1,0 +1,158 @@
+/**
+ * The one declaration of a route. Validation, types, OpenAPI, the 404 and 405 tables, the key requirement,
+ * the error dialect, body limits and log fields are all read from it.
+ */
+import assert from 'node:assert';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Static, TSchema } from 'typebox';
+import type { ErrorKind } from '../lib/errors.ts';
+import type { Log } from '../lib/log.ts';
+import { createValidator, type Validator } from '../lib/schema.ts';
+import type { Caller } from '../platform/accounts/types.ts';
+import type { Platform } from '../platform/index.ts';
+import type { ClientKind } from './client.ts';
+import type { Dialect } from './errors.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+/** `public` answers without a key and ignores one; `key` needs a subscription's key; `admin` the operator's token. */
+export type Access = 'public' | 'key' | 'admin';
+
+/** The names in a path: `/models/{author}/{slug+}` gives `{author: string; slug: string}`. */
+export type PathParams<P extends string> = P extends `${string}{${infer Name}}${infer Rest}`
+  ? { readonly [K in Name extends `${infer Bare}+` ? Bare : Name]: string } & PathParams<Rest>
+  : unknown;
+
+export interface Upload {
+  field: string;
+  filename: string;
+  bytes: Buffer;
+}
+
+/** How a route reads `multipart/form-data`: its fields are checked like a JSON body, its files are kept apart. */
+export interface MultipartSpec {
+  /** The fields' schema, where it differs from the JSON body's. */
+  fields?: TSchema;
+  /** Which fields are files: how many, and how large each may be. `image` also accepts `image[]`. */
+  files: Readonly<Record<string, { maxCount: number; maxBytes: number; required?: boolean }>>;
+}
+
+/** Announced removal: the route answers with `Deprecation` and `Sunset` (RFC 9745, RFC 8594). */
+export interface Deprecation {
+  since: Date;
+  sunset: Date;
+}
+
+export interface Call<Params = unknown, Query = unknown, Body = unknown, Who = Caller | undefined> {
+  readonly id: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly client: ClientKind;
+  readonly caller: Who;
+  readonly params: Params;
+  readonly query: Query;
+  readonly body: Body;
+  readonly uploads: readonly Upload[];
+  readonly log: Log;
+  /** Aborted when the client leaves before the answer is complete. */
+  readonly signal: AbortSignal;
+}
+
+type StaticOr<S, Otherwise> = S extends TSchema ? Static<S> : Otherwise;
+
+export interface RouteSpec<
+  P extends string,
+  A extends Access,
+  Q extends TSchema | undefined,
+  B extends TSchema | undefined,
+> {
+  method: Method;
+  /** Relative to `/v1`. `{id}` is one segment, `{id+}` one or more (an id that contains a slash). */
+  path: P;
+  access: A;
+  /** One line for the reference. */
+  summary: string;
+  /** The reference's heading that the route stands under. */
+  tag: string;
+  /** How failures are told; a function where it depends on who is calling. Default `router`. */
+  dialect?: Dialect | ((client: ClientKind) => Dialect);
+  query?: Q;
+  body?: B;
+  multipart?: MultipartSpec;
+  /** The largest body in bytes. Default 1 MiB. */
+  maxBodyBytes?: number;
+  /** The status of a success. Default 200. */
+  success?: 200 | 201 | 202 | 204;
+  /** The shape of a success, for the reference and for the tests that hold answers against it. */
+  response?: TSchema;
+  /** Failures of the route's own, for the reference; the usual ones follow from the declaration. */
+  failures?: readonly ErrorKind[];
+  /** The route generates something: its answers carry `X-Generation-Id`. */
+  generation?: boolean;
+  deprecated?: Deprecation;
+  handle(
+    call: Call<
+      PathParams<P>,
+      StaticOr<Q, undefined>,
+      StaticOr<B, undefined>,
+      A extends 'key' ? Caller : undefined
+    >,
+    platform: Platform,
+  ): unknown;
+}
+
+export interface Route {
+  readonly method: Method;
+  readonly path: string;
+  readonly access: Access;
+  readonly summary: string;
+  readonly tag: string;
+  readonly dialect: (client: ClientKind) => Dialect;
+  readonly query: Validator<TSchema> | undefined;
+  readonly body: Validator<TSchema> | undefined;
+  readonly multipart: (MultipartSpec & { validator: Validator<TSchema> }) | undefined;
+  readonly maxBodyBytes: number;
+  readonly success: number;
+  readonly response: TSchema | undefined;
+  readonly failures: readonly ErrorKind[];
+  readonly generation: boolean;
+  readonly deprecated: Deprecation | undefined;
+  readonly handle: (call: Call, platform: Platform) => unknown;
+}
+
+const defaultMaxBodyBytes = 1024 * 1024;
+const noticeMs = 90 * 24 * 3600 * 1000;
+
+export function defineRoute<
+  const P extends string,
+  const A extends Access,
+  Q extends TSchema | undefined = undefined,
+  B extends TSchema | undefined = undefined,
+>(spec: RouteSpec<P, A, Q, B>): Route {
+  const { dialect = 'router', deprecated, query, body, multipart } = spec;
+  assert(spec.path.startsWith('/'), `${spec.path}: a path starts with a slash`);
+  if (deprecated !== undefined) {
+    const notice = deprecated.sunset.getTime() - deprecated.since.getTime();
+    assert(notice >= noticeMs, `${spec.path}: a removal is announced at least 90 days ahead`);
+  }
+  const fields = multipart?.fields ?? body;
+  assert(multipart === undefined || fields !== undefined, `${spec.path}: multipart needs a schema for its fields`);
+  return {
+    method: spec.method,
+    path: spec.path,
+    access: spec.access,
+    summary: spec.summary,
+    tag: spec.tag,
+    dialect: typeof dialect === 'function' ? dialect : () => dialect,
+    query: query === undefined ? undefined : createValidator(query),
+    body: body === undefined ? undefined : createValidator(body),
+    multipart:
+      multipart === undefined || fields === undefined ? undefined : { ...multipart, validator: createValidator(fields) },
+    maxBodyBytes: spec.maxBodyBytes ?? defaultMaxBodyBytes,
+    success: spec.success ?? 200,
+    response: spec.response,
+    failures: spec.failures ?? [],
+    generation: spec.generation ?? false,
+    deprecated,
+    // The declaration's types hold because the shell fills a call from the same declaration.
+    handle: spec.handle as Route['handle'],
+  };
+}
