@@ -50,7 +50,11 @@ const decisionKinds: Partial<Record<ErrorKind, ErrorKind>> = {
 };
 
 /** The failure as its envelope, for a whole answer or for an error inside a stream. */
-export function toEnvelope(error: GatewayError, dialect: Dialect, requestId: string): { status: number; body: object } {
+export function toEnvelope(
+  error: GatewayError,
+  dialect: Dialect,
+  requestId: string,
+): { status: number; body: object } {
   const kind = dialect === 'decisions' ? (decisionKinds[error.kind] ?? error.kind) : error.kind;
   const { status, errorType, type, messagesType } = errorTable[kind];
   if (dialect === 'messages') {

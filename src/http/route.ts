@@ -134,7 +134,10 @@ export function defineRoute<
     assert(notice >= noticeMs, `${spec.path}: a removal is announced at least 90 days ahead`);
   }
   const fields = multipart?.fields ?? body;
-  assert(multipart === undefined || fields !== undefined, `${spec.path}: multipart needs a schema for its fields`);
+  assert(
+    multipart === undefined || fields !== undefined,
+    `${spec.path}: multipart needs a schema for its fields`,
+  );
   return {
     method: spec.method,
     path: spec.path,
@@ -145,7 +148,9 @@ export function defineRoute<
     query: query === undefined ? undefined : createValidator(query),
     body: body === undefined ? undefined : createValidator(body),
     multipart:
-      multipart === undefined || fields === undefined ? undefined : { ...multipart, validator: createValidator(fields) },
+      multipart === undefined || fields === undefined
+        ? undefined
+        : { ...multipart, validator: createValidator(fields) },
     maxBodyBytes: spec.maxBodyBytes ?? defaultMaxBodyBytes,
     success: spec.success ?? 200,
     response: spec.response,

@@ -11,16 +11,28 @@ export interface LogOutput extends DestinationStream {
 }
 
 export function createLog(level: LogLevel, output: LogOutput = process.stderr): Log {
-  const destination = output.isTTY === true ? { write: (line: string) => output.write(readable(line)) } : output;
-  return pino({ level, base: undefined, timestamp: stdTimeFunctions.epochTime }, destination);
+  const destination =
+    output.isTTY === true ? { write: (line: string) => output.write(readable(line)) } : output;
+  return pino({ level, base: null, timestamp: stdTimeFunctions.epochTime }, destination);
 }
 
-const levelNames: Record<number, string> = { 10: 'trace', 20: 'debug', 30: 'info', 40: 'warn', 50: 'error', 60: 'fatal' };
+const levelNames: Record<number, string> = {
+  10: 'trace',
+  20: 'debug',
+  30: 'info',
+  40: 'warn',
+  50: 'error',
+  60: 'fatal',
+};
 
 function readable(line: string): string {
-  const { time, level, msg, err, ...rest } = JSON.parse(line) as Record<string, unknown> & { err?: { stack?: string } };
+  const { time, level, msg, err, ...rest } = JSON.parse(line) as Record<string, unknown> & {
+    err?: { stack?: string };
+  };
   const clock = new Date(time as number).toISOString().slice(11, 23);
-  const fields = Object.entries(rest).map(([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
+  const fields = Object.entries(rest).map(
+    ([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  );
   const stack = err?.stack === undefined ? '' : `\n${err.stack}`;
   return `${clock} ${(levelNames[level as number] ?? '').padEnd(5)} ${msg ?? ''} ${fields.join(' ')}${stack}\n`;
 }

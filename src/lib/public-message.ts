@@ -6,8 +6,11 @@ const internals: readonly [RegExp, string][] = [
   [/\b[a-z][a-z0-9+.-]*:\/\/[^\s"'<>)\]]+/gi, '[address]'],
   [/\[[0-9a-f:.]*:[0-9a-f:.]*\](?::\d+)?/gi, '[address]'],
   [/\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b/g, '[address]'],
-  [/\b(?:localhost|[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:internal|local|lan|svc|cluster|intranet|corp|home))(?::\d+)?\b/gi, '[address]'],
-  [/\b[a-z0-9-]+(?:\.[a-z0-9-]+)*:\d{2,5}\b/gi, '[address]'],
+  [
+    /\b(?:localhost|[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:internal|local|lan|svc|cluster|intranet|corp|home))(?::\d+)?\b/gi,
+    '[address]',
+  ],
+  [/\b(?=[\d.-]*[a-z])[a-z0-9-]+(?:\.[a-z0-9-]+)*:\d{4,5}\b/gi, '[address]'],
   [/(?:\b[A-Za-z]:\\|(?<![\w.])~?\/)(?:[\w.@+-]+[\\/])+[\w.@+-]*(?::\d+)*/g, '[path]'],
   [/\s+at\s+\S+\s*\(.*$/g, ''],
 ];

@@ -91,7 +91,15 @@ function mostTelling(errors: readonly SchemaError[], value: unknown): SchemaErro
   const candidates = meant.length > 0 ? meant : errors;
   let best = candidates[0];
   for (const error of candidates) if (best === undefined || depth(error) > depth(best)) best = error;
-  return best ?? { keyword: 'type', schemaPath: '#', instancePath: '', params: {}, message: `must not be ${typeof value}` };
+  return (
+    best ?? {
+      keyword: 'type',
+      schemaPath: '#',
+      instancePath: '',
+      params: {},
+      message: `must not be ${typeof value}`,
+    }
+  );
 }
 
 function isDiscriminator(error: SchemaError): boolean {
@@ -120,7 +128,9 @@ function inWords(best: SchemaError, errors: readonly SchemaError[]): string {
     case 'const':
     case 'enum': {
       const values = same.flatMap((error) =>
-        error.keyword === 'const' ? [error.params['allowedValue']] : ((error.params['allowedValues'] as unknown[]) ?? []),
+        error.keyword === 'const'
+          ? [error.params['allowedValue']]
+          : ((error.params['allowedValues'] as unknown[]) ?? []),
       );
       return `must be ${values.length > 1 ? 'one of ' : ''}${values.map((value) => JSON.stringify(value)).join(', ')}`;
     }
@@ -155,5 +165,7 @@ const articled = (type: string) => (/^[aeiou]/.test(type) ? `an ${type}` : `a ${
 
 function listed(words: readonly string[]): string {
   const unique = [...new Set(words)];
-  return unique.length < 2 ? (unique[0] ?? 'something else') : `${unique.slice(0, -1).join(', ')} or ${unique.at(-1)}`;
+  return unique.length < 2
+    ? (unique[0] ?? 'something else')
+    : `${unique.slice(0, -1).join(', ')} or ${unique.at(-1)}`;
 }

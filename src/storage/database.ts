@@ -11,19 +11,30 @@ export type Row = Record<string, string | number | null | Uint8Array>;
 export interface Sql {
   /** Runs one statement and answers its rows (none for a statement without `returning`). */
   query<R = Row>(text: string, values?: readonly SqlValue[]): Promise<R[]>;
+  /** Runs several statements without parameters, for migrations. */
+  script(text: string): Promise<void>;
   /** Tells every listener of a channel, in every process, once the surrounding transaction commits. */
   notify(channel: string, payload: string): Promise<void>;
 }
 
 export interface Database extends Sql {
   readonly dialect: 'sqlite' | 'postgres';
-  /** All or nothing. The work must use the `tx` it is given; what it throws rolls back and is thrown on. */
+  /**
+   * All or nothing. The work must use the `tx` it is given; what it throws rolls back and is thrown on. A
+   * statement that fails, fails the transaction, caught or not. Work that asks nothing for 30 s is rolled
+   * back. SQLite runs one transaction at a time and the rest waits, so never await a network inside one.
+   * PostgreSQL runs many (read committed): guard an update by its `where`, not by an earlier select.
+   */
   transaction<T>(work: (tx: Sql) => Promise<T>): Promise<T>;
   /**
    * Hears notifications until the returned function is called. `onGap` is called when some may have been
    * missed (a lost connection to PostgreSQL): whoever caches must forget.
    */
-  listen(channel: string, onMessage: (payload: string) => void, onGap: () => void): Promise<() => Promise<void>>;
+  listen(
+    channel: string,
+    onMessage: (payload: string) => void,
+    onGap: () => void,
+  ): Promise<() => Promise<void>>;
   close(): Promise<void>;
 }
 
@@ -33,4 +44,24 @@ export class StoreUnavailable extends Error {
     super(message, options);
     this.name = 'StoreUnavailable';
   }
+}
+
+export type Constraint = 'unique' | 'foreign_key' | 'not_null' | 'check';
+
+/** The database answered, and refused the statement. The text is kept for the log; values never are. */
+export class QueryFailed extends Error {
+  readonly statement: string;
+  readonly constraint: Constraint | undefined;
+
+  constructor(message: string, statement: string, constraint?: Constraint) {
+    super(message);
+    this.name = 'QueryFailed';
+    this.statement = statement;
+    this.constraint = constraint;
+  }
+}
+
+/** Whether a row was refused because its key stands there already, on either database. */
+export function isUniqueViolation(error: unknown): boolean {
+  return error instanceof QueryFailed && error.constraint === 'unique';
 }

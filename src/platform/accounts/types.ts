@@ -12,6 +12,7 @@ export interface Subscription {
   name: string;
   status: SubscriptionStatus;
   createdAt: number;
+  closedAt: number | null;
 }
 
 export interface Key {
@@ -23,6 +24,19 @@ export interface Key {
   status: KeyStatus;
   createdAt: number;
   expiresAt: number | null;
+  revokedAt: number | null;
+}
+
+/** A stretch of a list, oldest first; `hasMore` when it goes on after the last one. */
+export interface Page<T> {
+  data: T[];
+  hasMore: boolean;
+}
+
+/** Where a stretch begins (after the record with this id) and how long it may be. */
+export interface PageRequest {
+  after?: string | undefined;
+  limit: number;
 }
 
 /** Who is calling: what a valid key stands for. */

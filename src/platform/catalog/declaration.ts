@@ -3,18 +3,37 @@
  * published in the catalogue and enforced on requests, so the two cannot differ. A published price is a
  * string in dollars: per token for what reads tokens, per megapixel for images, per second for the rest.
  */
-import Type, { type Static, type TProperties } from 'typebox';
+import Type, { type Static, type TProperties, type TSchema } from 'typebox';
+import type { ModelType } from '../../engines/contract/model-type.ts';
+
+export type { ModelType };
 
 /** Everything in a declaration is closed: a misspelt field is a mistake that start-up names. */
 function closed<P extends TProperties>(properties: P) {
   return Type.Object(properties, { additionalProperties: false });
 }
 
-const id = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._/-]*$', maxLength: 200 });
-const price = Type.String({ pattern: '^\\d+(\\.\\d+)?$', description: 'dollars, as an exact decimal string' });
+const id = Type.String({
+  pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)*$',
+  maxLength: 200,
+});
+const price = Type.String({
+  pattern: '^\\d+(\\.\\d+)?$',
+  description: 'dollars, as an exact decimal string',
+});
 const positive = Type.Integer({ minimum: 1 });
 const size = Type.String({ pattern: '^[1-9]\\d*x[1-9]\\d*$', description: 'WIDTHxHEIGHT' });
-const range = closed({ min: Type.Number(), max: Type.Number(), default: Type.Optional(Type.Number()) });
+const range = closed({
+  min: Type.Number(),
+  max: Type.Number(),
+  default: Type.Optional(Type.Number()),
+  also: Type.Optional(
+    Type.Array(Type.Number(), { description: 'values outside the range that are taken too' }),
+  ),
+});
+
+/** Whole seconds. */
+const duration = closed({ min: positive, max: positive, default: positive });
 
 export const inputModalities = ['text', 'image', 'file', 'audio', 'video'] as const;
 export const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max', 'ultra'] as const;
@@ -104,7 +123,9 @@ export const EmbeddingDeclaration = closed({
   /** Trained so that a cut vector still works (Matryoshka): `dimensions` is accepted on requests. */
   flexibleDimensions: Type.Optional(Type.Boolean()),
   /** Put before a query; `marker` is how a text that already has an instruction begins. */
-  queryInstruction: Type.Optional(closed({ text: Type.String({ minLength: 1 }), marker: Type.String({ minLength: 1 }) })),
+  queryInstruction: Type.Optional(
+    closed({ text: Type.String({ minLength: 1 }), marker: Type.String({ minLength: 1 }) }),
+  ),
   pricing: inputPricing,
 });
 
@@ -159,7 +180,7 @@ export const VideoDeclaration = closed({
   ...common,
   type: Type.Literal('video'),
   maxPromptLength: positive,
-  duration: closed({ min: positive, max: positive, default: positive }),
+  duration,
   resolutions: sizeTable,
   defaultResolution: Type.String(),
   defaultAspectRatio: Type.String(),
@@ -177,6 +198,8 @@ export const VideoDeclaration = closed({
   ),
   steps: Type.Optional(range),
   quality: Type.Optional(Type.Boolean()),
+  /** Resolutions that only the turbo schedule renders: another `quality` or step count is refused with them. */
+  turboOnlyResolutions: Type.Optional(Type.Array(Type.String())),
   /** Price factor of a resolution other than the default one. */
   resolutionPriceFactors: Type.Optional(Type.Record(Type.String(), Type.Number({ minimum: 0 }))),
   pricing: outputPricing,
@@ -187,7 +210,7 @@ export const MusicDeclaration = closed({
   type: Type.Literal('music'),
   maxPromptLength: positive,
   maxLyricsLength: Type.Optional(positive),
-  duration: closed({ min: positive, max: positive, default: positive }),
+  duration,
   maxOutputs: Type.Optional(positive),
   formats: Type.Array(Type.Enum(['mp3', 'wav', 'flac', 'opus']), { minItems: 1 }),
   lyrics: Type.Boolean(),
@@ -200,7 +223,15 @@ export const MusicDeclaration = closed({
   /** Names of further fields that the model takes. */
   parameters: Type.Optional(
     Type.Array(
-      Type.Enum(['negative_prompt', 'temperature', 'top_p', 'top_k', 'guidance_scale', 'num_inference_steps', 'input_references']),
+      Type.Enum([
+        'negative_prompt',
+        'temperature',
+        'top_p',
+        'top_k',
+        'guidance_scale',
+        'num_inference_steps',
+        'input_references',
+      ]),
     ),
   ),
   pricing: outputPricing,
@@ -244,10 +275,7 @@ export const declarations = {
   transcription: TranscriptionDeclaration,
   decision: DecisionDeclaration,
   rerank: RerankDeclaration,
-} as const;
-
-export type ModelType = keyof typeof declarations;
-export const modelTypes = Object.keys(declarations) as ModelType[];
+} as const satisfies Record<ModelType, TSchema>;
 
 export type Declaration<T extends ModelType = ModelType> = Static<(typeof declarations)[T]>;
 
@@ -275,3 +303,6 @@ export type ImageModel = Model<'image'>;
 export type VideoModel = Model<'video'>;
 export type MusicModel = Model<'music'>;
 export type SpeechModel = Model<'speech'>;
+export type TranscriptionModel = Model<'transcription'>;
+export type DecisionModel = Model<'decision'>;
+export type RerankModel = Model<'rerank'>;

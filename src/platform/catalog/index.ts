@@ -1,7 +1,11 @@
 /** What the catalogue offers: which models exist, which are shown, and which one a request means. */
 import type { Model, ModelType } from './declaration.ts';
 
+export { modelTypes } from '../../engines/contract/model-type.ts';
+export { createCatalog, type ReplaceableCatalog } from './catalog.ts';
 export type * from './declaration.ts';
+export { anthropicPrefix, withoutAnthropicPrefix } from './names.ts';
+export type { Builtins, CatalogSettings, EngineSettings } from './snapshot.ts';
 
 /** A request's model: the entry, and the `:variant` that was parsed off its name. */
 export interface ResolvedModel<T extends ModelType = ModelType> {
@@ -25,7 +29,8 @@ export interface Catalog {
   lookup(author: string, slug: string): Model | undefined;
   /**
    * The model that a request names, private ones included: by id, alias or legacy id, with `-normalize`
-   * ignored and `:variant` parsed off. Without a name, the type's default model.
+   * ignored and `:variant` parsed off; a chat model also as `anthropic/<id>`. Without a name, the type's
+   * default model.
    * Throws `not_found` when there is none of the type, `overloaded` when it is declared but not served.
    */
   resolve<T extends ModelType>(type: T, name: string | undefined): ResolvedModel<T>;

@@ -1,0 +1,2 @@
+/** The operator's routes. */
+export { adminRoutes } from './routes.ts';

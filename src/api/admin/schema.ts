@@ -1,0 +1,70 @@
+/** What the admin routes take and answer. Times are Unix seconds. */
+import Type, { type TSchema } from 'typebox';
+
+/** Shown in tables on a terminal: no control characters, and no blank at either end. */
+const name = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  pattern: '^[^\\s\\u0000-\\u001f\\u007f-\\u009f]([^\\u0000-\\u001f\\u007f-\\u009f]*[^\\s\\u0000-\\u001f\\u007f-\\u009f])?$',
+});
+/** Up to the year 9999, so that its milliseconds stay an exact number. */
+const unixSeconds = Type.Integer({ minimum: 0, maximum: 253_402_300_799 });
+const orNull = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
+
+export const SubscriptionBody = Type.Object({ name }, { additionalProperties: false });
+
+export const KeyBody = Type.Object(
+  {
+    subscription: Type.Optional(Type.String({ minLength: 1, description: 'id or name; `default` when absent' })),
+    name: Type.Optional(name),
+    expires_at: Type.Optional(orNull(unixSeconds)),
+  },
+  { additionalProperties: false },
+);
+
+export const ExpireBody = Type.Object(
+  { expires_at: Type.Optional(orNull(unixSeconds)) },
+  { additionalProperties: false, description: 'absent: at once; null: never' },
+);
+
+const page = {
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
+  after: Type.Optional(Type.String({ description: 'the id of the last record already seen' })),
+};
+
+export const SubscriptionsQuery = Type.Object(page);
+export const KeysQuery = Type.Object({
+  ...page,
+  subscription: Type.Optional(Type.String({ minLength: 1, description: 'id or name' })),
+});
+
+export const SubscriptionEntry = Type.Object({
+  object: Type.Literal('subscription'),
+  id: Type.String(),
+  name: Type.String(),
+  status: Type.Enum(['active', 'suspended', 'closed']),
+  created_at: unixSeconds,
+  closed_at: orNull(unixSeconds),
+});
+
+const keyEntry = {
+  object: Type.Literal('key'),
+  id: Type.String(),
+  subscription_id: Type.String(),
+  name: Type.String(),
+  prefix: Type.String({ description: 'the first characters of the secret' }),
+  status: Type.Enum(['active', 'suspended', 'revoked']),
+  created_at: unixSeconds,
+  expires_at: orNull(unixSeconds),
+  revoked_at: orNull(unixSeconds),
+};
+
+export const KeyEntry = Type.Object(keyEntry);
+export const NewKeyEntry = Type.Object({ ...keyEntry, secret: Type.String({ description: 'shown this once' }) });
+
+export const SubscriptionList = listOf(SubscriptionEntry);
+export const KeyList = listOf(KeyEntry);
+
+function listOf<S extends TSchema>(entry: S) {
+  return Type.Object({ object: Type.Literal('list'), data: Type.Array(entry), has_more: Type.Boolean() });
+}

@@ -1,0 +1,5 @@
+/** `/embeddings`. */
+import type { Route } from '../../http/route.ts';
+import { listEmbeddingModels } from './routes.ts';
+
+export const embeddingRoutes: readonly Route[] = [listEmbeddingModels];

@@ -1,0 +1,129 @@
+/**
+ * What an image model takes, as descriptors. They are published with the model and are the source of request
+ * checks, so that a request at a published limit is accepted and one outside it is not.
+ */
+import Type, { type Static, type TProperties } from 'typebox';
+import type { ImageModel } from '../../platform/catalog/index.ts';
+import { type ImageParameter, imageParameters } from '../../platform/catalog/parameters.ts';
+
+function closed<P extends TProperties>(properties: P) {
+  return Type.Object(properties, { additionalProperties: false });
+}
+
+export const EnumDescriptor = closed({
+  type: Type.Literal('enum'),
+  values: Type.Array(Type.String()),
+  sizes: Type.Optional(
+    Type.Record(Type.String(), Type.Record(Type.String(), Type.String()), {
+      description: 'On `resolution`: resolution → aspect ratio → size.',
+    }),
+  ),
+});
+export const RangeDescriptor = closed({
+  type: Type.Literal('range'),
+  min: Type.Number(),
+  max: Type.Number(),
+  default: Type.Optional(Type.Number()),
+  also: Type.Optional(
+    Type.Array(Type.Number(), { description: 'Values outside the range that are taken too.' }),
+  ),
+});
+export const BooleanDescriptor = closed({ type: Type.Literal('boolean') });
+export const StringDescriptor = closed({ type: Type.Literal('string'), max_length: Type.Integer() });
+export const SizeDescriptor = closed({
+  type: Type.Literal('constraint'),
+  multiple_of: Type.Integer(),
+  min_area: Type.Integer(),
+  max_area: Type.Integer(),
+  max_ratio: Type.Number(),
+  max_total_area: Type.Optional(Type.Integer()),
+});
+export const Descriptor = Type.Union([
+  EnumDescriptor,
+  RangeDescriptor,
+  BooleanDescriptor,
+  StringDescriptor,
+  SizeDescriptor,
+]);
+export type Descriptor = Static<typeof Descriptor>;
+type RangeDescriptor = Static<typeof RangeDescriptor>;
+
+export function toDescriptors(model: ImageModel): Partial<Record<ImageParameter, Descriptor>> {
+  return Object.fromEntries(imageParameters(model).map((name) => [name, describe[name](model)]));
+}
+
+/** The specification's bound on images per request, where a model gives none of its own. */
+const maxImages = 10;
+
+const describe: Readonly<Record<ImageParameter, (model: ImageModel) => Descriptor>> = {
+  prompt: promptText,
+  n: (model) => ({ type: 'range', min: 1, max: model.maxImages ?? maxImages, default: 1 }),
+  size: ({ size }) => ({
+    type: 'constraint',
+    multiple_of: size.multipleOf,
+    min_area: size.minArea,
+    max_area: size.maxArea,
+    max_ratio: size.maxRatio,
+    ...(size.maxTotalArea === undefined ? {} : { max_total_area: size.maxTotalArea }),
+  }),
+  width: side,
+  height: side,
+  aspect_ratio: ({ resolutions }) =>
+    enumOf(Object.values(resolutions).flatMap((sizes) => Object.keys(sizes))),
+  resolution: ({ resolutions }) => ({ ...enumOf(Object.keys(resolutions)), sizes: resolutions }),
+  // Any integer: the router convention says only that it is taken.
+  seed: boolean,
+  response_format: () => enumOf(['url', 'b64_json']),
+  output_format: (model) => enumOf(model.outputFormats ?? ['png', 'jpeg', 'webp']),
+  output_compression: () => ({ type: 'range', min: 0, max: 100 }),
+  background: (model) =>
+    enumOf(['auto', 'opaque', ...(model.transparentBackground === true ? ['transparent'] : [])]),
+  quality: () => enumOf(['auto', 'low', 'medium', 'high', 'standard', 'hd', 'xhigh', 'max']),
+  stream: boolean,
+  partial_images: () => ({ type: 'range', min: 0, max: 0, default: 0 }),
+  num_inference_steps: (model) => rangeOf(model.steps),
+  steps: (model) => rangeOf(model.steps),
+  guidance_scale: (model) => rangeOf(model.guidanceScale),
+  negative_prompt: promptText,
+  input_references: references,
+  image: references,
+  images: references,
+  mask: boolean,
+};
+
+function promptText(model: ImageModel): Descriptor {
+  return { type: 'string', max_length: model.maxPromptLength };
+}
+
+function boolean(): Descriptor {
+  return { type: 'boolean' };
+}
+
+/** How many images. */
+function references(model: ImageModel): Descriptor {
+  return { type: 'range', min: 0, max: model.references?.max ?? 0 };
+}
+
+/** The shortest and the longest side that the size constraint leaves possible. */
+function side({ size: { multipleOf, minArea, maxArea, maxRatio } }: ImageModel): Descriptor {
+  return {
+    type: 'range',
+    min: Math.ceil(Math.sqrt(minArea / maxRatio) / multipleOf) * multipleOf,
+    max: Math.floor(Math.sqrt(maxArea * maxRatio) / multipleOf) * multipleOf,
+  };
+}
+
+function rangeOf(range: ImageModel['steps']): RangeDescriptor {
+  const { min, max, default: fallback, also } = range ?? { min: 0, max: 0 };
+  return {
+    type: 'range',
+    min,
+    max,
+    ...(fallback === undefined ? {} : { default: fallback }),
+    ...(also === undefined ? {} : { also }),
+  };
+}
+
+function enumOf(values: readonly string[]): Static<typeof EnumDescriptor> {
+  return { type: 'enum', values: [...new Set(values)] };
+}

@@ -1,0 +1,24 @@
+/** What clients see: every route, one line per capability folder. */
+import type { Route } from '../http/route.ts';
+import { adminRoutes } from './admin/index.ts';
+import { embeddingRoutes } from './embeddings/index.ts';
+import { healthRoutes } from './health/index.ts';
+import { imageRoutes } from './images/index.ts';
+import { modelRoutes } from './models/index.ts';
+import { musicRoutes } from './music/index.ts';
+import { referenceRoutes } from './reference/index.ts';
+import { speechRoutes } from './speech/index.ts';
+import { videoRoutes } from './videos/index.ts';
+
+const capabilities: readonly Route[] = [
+  ...modelRoutes,
+  ...embeddingRoutes,
+  ...imageRoutes,
+  ...videoRoutes,
+  ...musicRoutes,
+  ...speechRoutes,
+  ...healthRoutes,
+  ...adminRoutes,
+];
+
+export const routes: readonly Route[] = [...capabilities, ...referenceRoutes(capabilities)];

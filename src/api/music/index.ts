@@ -1,0 +1,5 @@
+/** `/music`. */
+import type { Route } from '../../http/route.ts';
+import { listMusicModels } from './routes.ts';
+
+export const musicRoutes: readonly Route[] = [listMusicModels];

@@ -1,0 +1,17 @@
+/** The list of commands, in the order of the help. */
+import type { Command } from './command.ts';
+import { doctorCommand } from './doctor.ts';
+import { keyCommands } from './keys.ts';
+import { migrateCommand } from './migrate.ts';
+import { modelCommands } from './models.ts';
+import { serveCommand } from './serve.ts';
+import { subscriptionCommands } from './subscriptions.ts';
+
+export const commands: readonly Command[] = [
+  serveCommand,
+  migrateCommand,
+  ...keyCommands,
+  ...subscriptionCommands,
+  ...modelCommands,
+  doctorCommand,
+];

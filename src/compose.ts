@@ -1,0 +1,88 @@
+/** The table of contents: the only place that constructs things, in the order in which they stand on each other. */
+import { fileURLToPath } from 'node:url';
+import { routes } from './api/index.ts';
+import { type Config, readSettings } from './config.ts';
+import { engineKinds } from './engines/index.ts';
+import { type App, createApp } from './http/app.ts';
+import type { Route } from './http/route.ts';
+import type { Log } from './lib/log.ts';
+import { createAccounts } from './platform/accounts/index.ts';
+import { createCatalog } from './platform/catalog/index.ts';
+import { createEngines } from './platform/engines/index.ts';
+import { createHealth } from './platform/health/index.ts';
+import type { Platform } from './platform/index.ts';
+import { openDatabase } from './storage/index.ts';
+import { migrate } from './storage/migrate.ts';
+
+export interface House {
+  readonly app: App;
+  readonly platform: Platform;
+  /** The key that was made on the very first start: it is shown once and cannot be read again. */
+  readonly firstKey: string | undefined;
+  /** Reads the configuration file again. Throws, and keeps what there is, when it is wrong. */
+  reload(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface Parts {
+  config: Config;
+  log: Log;
+  now?: () => number;
+  /** Tests put parts of their own here. */
+  extraRoutes?: readonly Route[];
+  platform?: Partial<Platform>;
+}
+
+export const migrationsFolder = fileURLToPath(new URL('../migrations', import.meta.url));
+
+export async function compose({
+  config,
+  log,
+  now = Date.now,
+  extraRoutes = [],
+  platform: given = {},
+}: Parts): Promise<House> {
+  // The catalogue first: a mistake in the configuration is told before anything is opened.
+  const { settings, secret } = config;
+  const catalog = createCatalog({ settings, engineKinds });
+  const engines = createEngines({ kinds: engineKinds, settings: settings.engines, secret, log });
+
+  const database = await openDatabase({ databaseUrl: config.databaseUrl, folder: config.dataFolder, log });
+  try {
+    await migrate(database, { folder: migrationsFolder, log });
+    const accounts = createAccounts({ database, now, log });
+    await accounts.start();
+    const firstKey = await openDefaultSubscription();
+
+    async function openDefaultSubscription(): Promise<string | undefined> {
+      const { subscription, secret } = await accounts.ensureDefault({
+        withKey: config.apiKeySeed === undefined,
+      });
+      if (config.apiKeySeed !== undefined)
+        await accounts.seedKey(subscription.id, config.apiKeySeed, 'ROUNDHOUSE_API_KEY');
+      return secret;
+    }
+
+    const health = createHealth({ catalog, database, engines, now });
+    const platform: Platform = { accounts, catalog, health, ...given };
+    return {
+      app: createApp({ routes: [...routes, ...extraRoutes], platform, log, adminToken: config.adminToken }),
+      platform,
+      firstKey,
+      async reload() {
+        const next = readSettings(config.configFile);
+        // The catalogue checks everything and throws before the engines change.
+        catalog.replace(next);
+        engines.replace(next.engines);
+      },
+      async close() {
+        await accounts.close();
+        await engines.close();
+        await database.close();
+      },
+    };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}

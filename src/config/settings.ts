@@ -1,0 +1,226 @@
+/** The configuration file: its shape, and everything that is wrong with it, by path. */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename } from 'node:path';
+import Type, { type Static } from 'typebox';
+import type { EngineKind, EngineSettings } from '../engines/contract/engine.ts';
+import { modelTypes } from '../engines/contract/model-type.ts';
+import { ConfigError, joinPath } from '../lib/config-error.ts';
+import { createValidator, type Problem, type Validator } from '../lib/schema.ts';
+import { type Declaration, declarations, RateLimits } from '../platform/catalog/declaration.ts';
+import type { CatalogSettings } from '../platform/catalog/index.ts';
+import { builtinEngines, builtins } from './builtin-models.ts';
+
+const Server = Type.Object(
+  {
+    publicUrl: Type.Optional(
+      Type.String({ description: 'The address that clients use, for links in answers' }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+const Limits = Type.Object(
+  { ...RateLimits.properties, maxQueueWaitMs: Type.Optional(Type.Integer({ minimum: 0 })) },
+  { additionalProperties: false },
+);
+
+const Defaults = Type.Object(
+  Object.fromEntries(modelTypes.map((type) => [type, Type.Optional(Type.String({ minLength: 1 }))])),
+  { additionalProperties: false },
+);
+
+export interface Settings extends CatalogSettings {
+  /** What was read, undefined when there is no file. */
+  readonly file: string | undefined;
+  readonly server: Readonly<Static<typeof Server>>;
+  /** Per subscription and model, where a model has no limits of its own. */
+  readonly limits: Readonly<Required<Static<typeof Limits>>>;
+}
+
+const defaultLimits: Settings['limits'] = { requestsPerMinute: 600, concurrent: 16, maxQueueWaitMs: 20_000 };
+const sections = ['server', 'defaults', 'limits', 'engines', 'models', 'builtinModels'];
+const engineName = /^[A-Za-z0-9][A-Za-z0-9_-]*$/;
+
+export interface SettingsSources {
+  /** An absolute path; without one there are the built-in models and nothing else. */
+  file: string | undefined;
+  /** Where the keys that engines name by `apiKeyEnv` are looked up. */
+  env: Readonly<Record<string, string | undefined>>;
+  engineKinds: readonly EngineKind[];
+}
+
+/** Throws a `ConfigError` with every problem of the file. */
+export function parseSettings({ file, env, engineKinds }: SettingsSources): Settings {
+  const source = file === undefined ? 'The configuration' : basename(file);
+  const root = file === undefined ? {} : readYaml(file, source);
+  if (!isObject(root))
+    throw new ConfigError(source, [{ path: '', message: 'must be a mapping of sections' }]);
+
+  const problems: Problem[] = [];
+  for (const key of Object.keys(root)) {
+    if (!sections.includes(key))
+      problems.push({ path: key, message: `is not a known section; known are: ${sections.join(', ')}` });
+  }
+  const { builtinModels = true } = root;
+  if (typeof builtinModels !== 'boolean')
+    problems.push({ path: 'builtinModels', message: 'must be true or false' });
+  const server = checked(createValidator(Server), root['server'] ?? {}, 'server', problems) ?? {};
+  const limits = checked(createValidator(Limits), root['limits'] ?? {}, 'limits', problems) ?? {};
+  const defaults = checked(createValidator(Defaults), root['defaults'] ?? {}, 'defaults', problems) ?? {};
+  const engines = readEngines(root['engines'] ?? {}, { env, engineKinds }, problems);
+  const models = readModels(root['models'] ?? [], problems);
+  const publicUrl = readPublicUrl(server.publicUrl, problems);
+  if (problems.length > 0) throw new ConfigError(source, problems);
+  return {
+    source,
+    file,
+    server: publicUrl === undefined ? {} : { publicUrl },
+    limits: { ...defaultLimits, ...limits },
+    defaults: defaults as Settings['defaults'],
+    engines: { ...builtinEngines, ...engines },
+    models,
+    builtins: builtinModels === false ? { models: [], defaults: {} } : builtins,
+  };
+}
+
+function readYaml(file: string, source: string): unknown {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    const reason = code === 'ENOENT' ? 'does not exist' : `cannot be read: ${message}`;
+    throw new ConfigError('The configuration', [{ path: file, message: reason }]);
+  }
+  // Loaded here and not above: it takes 20 to 50 ms, which a start without a file need not spend.
+  const { parseDocument } = createRequire(import.meta.url)('yaml') as typeof import('yaml');
+  const document = parseDocument(text, { prettyErrors: false, uniqueKeys: true, merge: true });
+  if (document.errors.length > 0) {
+    const problems = document.errors.map(({ message, pos }) => ({
+      path: `${source}:${toPosition(text, pos[0])}`,
+      message,
+    }));
+    throw new ConfigError(source, problems);
+  }
+  try {
+    return document.toJS() ?? {};
+  } catch (cause) {
+    // An alias without its anchor, or aliases that multiply without end.
+    throw new ConfigError(source, [{ path: source, message: (cause as Error).message }]);
+  }
+}
+
+/** `3:14`, line and column from 1. */
+function toPosition(text: string, offset: number): string {
+  const before = text.slice(0, offset).split('\n');
+  return `${before.length}:${(before.at(-1)?.length ?? 0) + 1}`;
+}
+
+function readPublicUrl(publicUrl: string | undefined, problems: Problem[]): string | undefined {
+  if (publicUrl === undefined) return undefined;
+  const url = URL.parse(publicUrl);
+  const path = 'server.publicUrl';
+  if (url === null || !/^https?:$/.test(url.protocol))
+    problems.push({ path, message: 'must be an http or https address' });
+  else if (url.search !== '' || url.hash !== '' || url.username !== '') {
+    problems.push({ path, message: 'must have no query, fragment or user' });
+  } else if (!/\/v1\/?$/.test(url.pathname)) {
+    problems.push({ path, message: 'must end in /v1, as every address of the API does' });
+  } else return url.href.replace(/\/$/, '');
+  return undefined;
+}
+
+function readEngines(
+  value: unknown,
+  { env, engineKinds }: Pick<SettingsSources, 'env' | 'engineKinds'>,
+  problems: Problem[],
+): Record<string, EngineSettings> {
+  const engines: Record<string, EngineSettings> = {};
+  if (!isObject(value)) {
+    problems.push({ path: 'engines', message: 'must be a mapping of names to engines' });
+    return engines;
+  }
+  const kinds = new Map(engineKinds.map((kind) => [kind.kind, createValidator(kind.options)]));
+  for (const [name, engine] of Object.entries(value)) {
+    const path = `engines.${name}`;
+    const kind = isObject(engine) ? engine['kind'] : undefined;
+    const validator = typeof kind === 'string' ? kinds.get(kind) : undefined;
+    const builtin = builtinEngines[name];
+    if (!engineName.test(name))
+      problems.push({ path, message: `must have a name that matches ${engineName.source}` });
+    else if (!isObject(engine)) problems.push({ path, message: 'must be a mapping with a kind' });
+    else if (kind === undefined) problems.push({ path: `${path}.kind`, message: 'is required' });
+    else if (validator === undefined) {
+      problems.push({ path: `${path}.kind`, message: `must be one of ${[...kinds.keys()].join(', ')}` });
+    } else if (builtin !== undefined && builtin.kind !== kind) {
+      // The built-in models run on it, so its name cannot come to mean another kind.
+      problems.push({
+        path: `${path}.kind`,
+        message: `must be ${builtin.kind}: the built-in models use this engine`,
+      });
+    } else if (checked(validator, engine, path, problems) !== undefined) {
+      engines[name] = engine as EngineSettings;
+      checkKey(engine as EngineSettings, path, env, problems);
+    }
+  }
+  return engines;
+}
+
+/** `apiKeyEnv` names a variable, so that the file itself holds no secret. */
+function checkKey(
+  { apiKeyEnv }: EngineSettings,
+  path: string,
+  env: SettingsSources['env'],
+  problems: Problem[],
+): void {
+  if (typeof apiKeyEnv !== 'string' || (env[apiKeyEnv] ?? '') !== '') return;
+  problems.push({ path: `${path}.apiKeyEnv`, message: `names the variable ${apiKeyEnv}, which is not set` });
+}
+
+function readModels(value: unknown, problems: Problem[]): Declaration[] {
+  if (!Array.isArray(value)) {
+    problems.push({ path: 'models', message: 'must be a list' });
+    return [];
+  }
+  const validators = new Map(
+    Object.entries(declarations).map(([type, schema]) => [type, createValidator<typeof schema>(schema)]),
+  );
+  const models: Declaration[] = [];
+  for (const [index, model] of (value as unknown[]).entries()) {
+    const path = `models[${index}]`;
+    // Checked against the one schema that its type names, so that the message speaks of what was meant.
+    const type = isObject(model) ? model['type'] : undefined;
+    const validator = typeof type === 'string' ? validators.get(type) : undefined;
+    if (!isObject(model)) problems.push({ path, message: 'must be a mapping with an id and a type' });
+    else if (type === undefined) problems.push({ path: `${path}.type`, message: 'is required' });
+    else if (validator === undefined) {
+      problems.push({ path: `${path}.type`, message: `must be one of ${modelTypes.join(', ')}` });
+    } else if (checked(validator, model, path, problems) !== undefined)
+      models.push(model as unknown as Declaration);
+  }
+  return models;
+}
+
+function checked<S extends Parameters<typeof createValidator>[0]>(
+  validator: Validator<S>,
+  value: unknown,
+  path: string,
+  problems: Problem[],
+): Static<S> | undefined {
+  if (validator.check(value)) return value;
+  const problem = validator.problem(value);
+  problems.push({ path: joinPath(path, problem.path), message: withHint(problem) });
+  return undefined;
+}
+
+/** YAML reads a bare price as a float, and 0.1 as a float is no longer the price that was written. */
+function withHint({ path, message }: Problem): string {
+  return /(^|\.)pricing\./.test(path) && message === 'must be a string'
+    ? `${message}: put the price in quotes`
+    : message;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

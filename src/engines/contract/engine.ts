@@ -1,0 +1,60 @@
+/**
+ * What every engine is. An engine does the work of one or more capabilities; each capability brings its own
+ * small port, and an engine has the ports of what it serves as properties. A missing capability is an absent
+ * property, never a stub: the catalogue refuses a model whose engine kind does not serve the model's type.
+ */
+import Type, { type Static, type TSchema } from 'typebox';
+import type { Log } from '../../lib/log.ts';
+import type { ModelType } from './model-type.ts';
+
+export interface EngineHealth {
+  ok: boolean;
+  /** Why not, in words for the operator's log; never shown to clients. */
+  detail?: string;
+}
+
+/** A running engine. Ports are added here as optional properties, one per capability. */
+export interface Engine {
+  readonly kind: string;
+  /** Whether the engine can take a request now. Answers `ok: false` rather than rejecting. */
+  health(signal: AbortSignal): Promise<EngineHealth>;
+  /** Takes no more calls, lets those under way end, then lets go of connections, processes and timers. */
+  close(): Promise<void>;
+}
+
+/** An entry under `engines` in the configuration: its kind, and the options that the kind declares. */
+export interface EngineSettings {
+  readonly kind: string;
+  readonly [option: string]: unknown;
+}
+
+/** What an engine is given besides its options. */
+export interface EngineContext {
+  /** Its name in the configuration. */
+  readonly name: string;
+  readonly log: Log;
+  /** The value of an environment variable that the options name (`apiKeyEnv`): engines read no environment. */
+  secret(variable: string): string | undefined;
+}
+
+/** How one kind of engine is declared: `engines/index.ts` lists them, one line each. */
+export interface EngineKind<Options extends TSchema = TSchema> {
+  readonly kind: string;
+  readonly serves: readonly ModelType[];
+  /** The shape of an entry under `engines` in the configuration, `kind` included. */
+  readonly options: Options;
+  /** The shape of a model's `script`, on kinds whose behaviour can be scripted. */
+  readonly script?: TSchema;
+  create(options: Static<Options>, context: EngineContext): Engine;
+}
+
+/** Options that every kind takes, beside its `kind` literal. */
+export const commonEngineOptions = {
+  /** How many requests the engine runs at once; more wait in line. */
+  slots: Type.Optional(Type.Integer({ minimum: 1 })),
+};
+
+export function defineEngineKind<const Options extends TSchema>(kind: EngineKind<Options>): EngineKind {
+  // Options reach `create` only after a check against the same kind's schema.
+  return kind as unknown as EngineKind;
+}

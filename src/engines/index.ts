@@ -1,0 +1,5 @@
+/** The kinds of engine that a configuration can name, one line each. */
+import type { EngineKind } from './contract/engine.ts';
+import { sandbox } from './sandbox/index.ts';
+
+export const engineKinds: readonly EngineKind[] = [sandbox];

@@ -1,0 +1,23 @@
+/**
+ * The engine that needs nothing: it answers every capability with made-up but well-formed results, the same
+ * ones for the same request, and misbehaves exactly as a model's `script` says.
+ */
+import Type from 'typebox';
+import { commonEngineOptions, defineEngineKind } from '../contract/engine.ts';
+import { modelTypes } from '../contract/model-type.ts';
+import { ScriptOptions } from './script.ts';
+
+export const sandbox = defineEngineKind({
+  kind: 'sandbox',
+  serves: modelTypes,
+  options: Type.Object(
+    { kind: Type.Literal('sandbox'), ...commonEngineOptions },
+    { additionalProperties: false },
+  ),
+  script: ScriptOptions,
+  create: () => ({
+    kind: 'sandbox',
+    health: async () => ({ ok: true }),
+    close: async () => {},
+  }),
+});

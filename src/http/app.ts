@@ -1,0 +1,167 @@
+/**
+ * The shell around every route: it finds the declaration, then the caller, reads and checks the body, calls
+ * the handler and sends what it answers. The order of the checks is part of the contract (wire 20): unknown
+ * route 404, wrong method 405, then the key, then the body's size, then the body.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { GatewayError } from '../lib/errors.ts';
+import { createRequestIds } from '../lib/ids.ts';
+import type { Log } from '../lib/log.ts';
+import type { Caller } from '../platform/accounts/types.ts';
+import type { Platform } from '../platform/index.ts';
+import { authenticate, authenticateOperator } from './auth.ts';
+import { noBody, type ParsedBody, readBody } from './body.ts';
+import { Exchange } from './exchange.ts';
+import { parseQuery } from './query.ts';
+import type { Call, Method, Route } from './route.ts';
+import { allowedMethods, createRouteTable, type Match } from './table.ts';
+
+/** `local` came through the control socket: it is the operator. */
+export type Origin = 'network' | 'local';
+
+export interface App {
+  handle(request: IncomingMessage, response: ServerResponse, origin: Origin): void;
+}
+
+export interface AppParts {
+  routes: readonly Route[];
+  platform: Platform;
+  log: Log;
+  adminToken?: string | undefined;
+}
+
+export function createApp({ routes, platform, log, adminToken }: AppParts): App {
+  const table = createRouteTable(routes);
+  const nextId = createRequestIds();
+
+  async function run(exchange: Exchange, target: Target, origin: Origin): Promise<void> {
+    const { request } = exchange;
+    const match = target.path === undefined ? undefined : table.find(target.path);
+    if (match === undefined) throw unknownRoute(request, target);
+    const methods = allowedMethods(match);
+    const route = choose(match, request.method ?? '');
+    // The path's dialect tells a 405 as well, whichever of its methods was meant.
+    exchange.route = route ?? match.methods.values().next().value;
+    if (request.method === 'OPTIONS') {
+      exchange.preflight(methods);
+      return;
+    }
+    if (route === undefined) {
+      throw new GatewayError(
+        'method_not_allowed',
+        `${request.method} is not allowed on ${target.shown}: use ${methods.join(', ')}`,
+        {
+          allow: methods,
+        },
+      );
+    }
+    refuseRepeatedHeaders(request);
+    if (route.access === 'key') {
+      const caller = authenticate(request.headers, platform.accounts);
+      exchange.caller = caller instanceof Promise ? await caller : caller;
+    } else if (route.access === 'admin')
+      authenticateOperator(request.headers, origin === 'local', adminToken);
+    const params = decodeParams(match);
+    const query = route.query === undefined ? undefined : parseQuery(target.search, route.query);
+    const isRead = route.body !== undefined || route.multipart !== undefined;
+    const parsed = isRead ? await readBody(request, route) : noBody;
+    await exchange.answer(await route.handle(createCall(exchange, params, query, parsed), platform));
+  }
+
+  return {
+    handle(request, response, origin) {
+      const target = toTarget(request.url ?? '/');
+      const exchange = new Exchange(nextId(), request, response, target.path ?? '', log);
+      run(exchange, target, origin).catch((thrown) => exchange.fail(thrown));
+    },
+  };
+}
+
+function createCall(
+  exchange: Exchange,
+  params: unknown,
+  query: unknown,
+  { body, uploads }: ParsedBody,
+): Call {
+  return {
+    id: exchange.id,
+    headers: exchange.request.headers,
+    client: exchange.client,
+    caller: exchange.caller as Caller | undefined,
+    params,
+    query,
+    body,
+    uploads,
+    log: exchange.log,
+    get signal() {
+      return exchange.signal;
+    },
+  };
+}
+
+interface Target {
+  /** Relative to `/v1`; undefined outside of it. */
+  path: string | undefined;
+  search: string;
+  /** The path as it was sent, for messages. */
+  shown: string;
+}
+
+const absoluteForm = /^https?:\/\/[^/?#]*/i;
+
+/**
+ * The path of a request. Every path is also served under `/v1/v1`, because some SDKs append `/v1` to a base
+ * address that already ends in it (wire 0). The absolute form is what a client sends to a proxy; its host is
+ * not looked at, so it cannot choose another route.
+ */
+function toTarget(url: string): Target {
+  const relative = url.replace(absoluteForm, '');
+  const question = relative.indexOf('?');
+  const shown = question === -1 ? relative : relative.slice(0, question);
+  const search = question === -1 ? '' : relative.slice(question + 1);
+  if (!shown.startsWith('/v1/')) return { path: undefined, search, shown };
+  const path = shown.startsWith('/v1/v1/') ? shown.slice(6) : shown.slice(3);
+  return { path, search, shown };
+}
+
+const longestShownPath = 200;
+
+function unknownRoute({ method }: IncomingMessage, { path, shown }: Target): GatewayError {
+  const hint = path === undefined ? ': the API lives under /v1, and /v1/docs describes it' : '';
+  const cut = shown.length > longestShownPath ? `${shown.slice(0, longestShownPath)}…` : shown;
+  return new GatewayError('not_found', `No route ${method} ${cut}${hint}`);
+}
+
+/** HEAD is answered as GET; the server leaves the body out. */
+function choose(match: Match, method: string): Route | undefined {
+  return match.methods.get((method === 'HEAD' ? 'GET' : method) as Method);
+}
+
+function decodeParams({ params }: Match): Record<string, string> {
+  const decoded: Record<string, string> = {};
+  for (const [name, value] of Object.entries(params)) {
+    try {
+      decoded[name] = decodeURIComponent(value);
+    } catch (cause) {
+      throw new GatewayError('invalid_request', `${name} is not valid percent-encoding`, {
+        param: name,
+        cause,
+      });
+    }
+  }
+  return decoded;
+}
+
+const singleHeaders = new Set(['authorization', 'x-api-key', 'content-type']);
+
+/** Node keeps the first of two and says nothing; two proxies could then disagree on who is calling. */
+function refuseRepeatedHeaders({ rawHeaders }: IncomingMessage): void {
+  let seen = '';
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!.toLowerCase();
+    if (!singleHeaders.has(name)) continue;
+    if (seen.includes(`|${name}|`))
+      throw new GatewayError('invalid_request', `The header ${name} was sent twice`, { param: name });
+    seen += `|${name}|`;
+  }
+}

@@ -1,0 +1,49 @@
+/** Finds the caller of a request: a subscription's key, or the operator's token on admin routes. */
+import { hash, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { GatewayError } from '../lib/errors.ts';
+import type { Authenticator, Caller } from '../platform/accounts/types.ts';
+
+/**
+ * The key that a request carries. `Authorization` wins over `x-api-key` even when it is wrong, and its scheme
+ * is `Bearer` with a capital B: anything else there is a key that does not exist.
+ */
+export function sentKey(headers: IncomingHttpHeaders): string | undefined {
+  const { authorization, 'x-api-key': apiKey } = headers;
+  if (authorization !== undefined) return authorization.startsWith('Bearer ') ? authorization.slice(7) : '';
+  return Array.isArray(apiKey) ? apiKey[0] : apiKey;
+}
+
+export function authenticate(headers: IncomingHttpHeaders, keys: Authenticator): Caller | Promise<Caller> {
+  const secret = sentKey(headers);
+  if (secret === undefined) throw new GatewayError('unauthenticated', 'No API key provided');
+  if (secret === '') throw invalidKey();
+  const caller = keys.authenticate(secret);
+  return caller instanceof Promise ? caller.then(orInvalid) : orInvalid(caller);
+}
+
+function orInvalid(caller: Caller | undefined): Caller {
+  if (caller === undefined) throw invalidKey();
+  return caller;
+}
+
+function invalidKey(): GatewayError {
+  return new GatewayError('unauthenticated', 'Invalid API key');
+}
+
+/** The operator: whoever reaches the control socket, or sends the configured token. */
+export function authenticateOperator(
+  headers: IncomingHttpHeaders,
+  isLocal: boolean,
+  token: string | undefined,
+): void {
+  if (isLocal) return;
+  const sent = sentKey(headers);
+  if (sent === undefined) throw new GatewayError('unauthenticated', 'No API key provided');
+  if (token === undefined || token === '' || !sameSecret(sent, token)) throw invalidKey();
+}
+
+/** Compares digests, so that neither the length nor a common beginning shows in the time it takes. */
+function sameSecret(a: string, b: string): boolean {
+  return timingSafeEqual(hash('sha256', a, 'buffer'), hash('sha256', b, 'buffer'));
+}

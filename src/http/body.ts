@@ -1,0 +1,107 @@
+/** Reads and checks a request's body as its route declares it: JSON, or a multipart form. */
+import type { IncomingMessage } from 'node:http';
+import { GatewayError } from '../lib/errors.ts';
+import { parseJson } from './json.ts';
+import { readMultipart } from './multipart.ts';
+import type { Route, Upload } from './route.ts';
+
+export interface ParsedBody {
+  body: unknown;
+  uploads: readonly Upload[];
+}
+
+export const noBody: ParsedBody = { body: undefined, uploads: [] };
+
+export async function readBody(request: IncomingMessage, route: Route): Promise<ParsedBody> {
+  const type = mediaType(request.headers['content-type']);
+  refuseEncoding(request);
+  if (route.multipart !== undefined && type === 'multipart/form-data') {
+    return readMultipart(request, route.multipart, route.maxBodyBytes);
+  }
+  if (route.body === undefined) return noBody;
+  // A client that names no type sends JSON; one that names another type means something else by its bytes.
+  if (type !== '' && type !== 'application/json') {
+    const accepted =
+      route.multipart === undefined ? 'application/json' : 'application/json or multipart/form-data';
+    throw new GatewayError('invalid_request', `Content-Type must be ${accepted}, not ${type}`, {
+      param: 'content-type',
+    });
+  }
+  const body = parseJson(await readBytes(request, route.maxBodyBytes));
+  if (!route.body.check(body)) {
+    const { path, message } = route.body.problem(body);
+    throw new GatewayError(
+      'invalid_request',
+      `${path === '' ? 'The body' : path} ${message}`,
+      path === '' ? {} : { param: path },
+    );
+  }
+  return { body, uploads: [] };
+}
+
+/** `Application/JSON; charset=utf-8` as `application/json`; any charset but UTF-8 is refused. */
+function mediaType(header: string | undefined): string {
+  const [type = '', ...parameters] = (header ?? '').split(';');
+  for (const parameter of parameters) {
+    const charset = /^\s*charset\s*=\s*"?([^"\s]*)"?\s*$/i.exec(parameter)?.[1]?.toLowerCase();
+    if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8' && charset !== 'us-ascii') {
+      throw new GatewayError('invalid_request', `Content-Type: charset must be utf-8, not ${charset}`, {
+        param: 'content-type',
+      });
+    }
+  }
+  return type.trim().toLowerCase();
+}
+
+function refuseEncoding(request: IncomingMessage): void {
+  const encoding = request.headers['content-encoding'];
+  if (encoding !== undefined && encoding !== 'identity') {
+    throw new GatewayError('invalid_request', 'Content-Encoding is not supported: send the body as it is', {
+      param: 'content-encoding',
+    });
+  }
+}
+
+export function tooLarge(what: string, limitBytes: number): GatewayError {
+  return new GatewayError('too_large', `${what} is larger than the limit of ${inUnits(limitBytes)}`);
+}
+
+function inUnits(bytes: number): string {
+  for (const [unit, size] of [
+    ['MiB', 1024 * 1024],
+    ['MB', 1e6],
+    ['KiB', 1024],
+  ] as const) {
+    if (bytes >= size && bytes % size === 0) return `${bytes / size} ${unit} (${bytes} bytes)`;
+  }
+  return `${bytes} bytes`;
+}
+
+function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+  // Said before a byte is read, so that a client who waits for 100-continue sends nothing.
+  if (Number(request.headers['content-length'] ?? 0) > limitBytes) throw tooLarge('The body', limitBytes);
+  return new Promise((resolve, reject) => {
+    let first: Buffer | undefined;
+    let chunks: Buffer[] | undefined;
+    let size = 0;
+    const onData = (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > limitBytes) {
+        request.off('data', onData);
+        reject(tooLarge('The body', limitBytes));
+      } else if (first === undefined) first = chunk;
+      else {
+        chunks ??= [first];
+        chunks.push(chunk);
+      }
+    };
+    request.on('data', onData);
+    request.on('end', () =>
+      resolve(chunks === undefined ? (first ?? Buffer.alloc(0)) : Buffer.concat(chunks, size)),
+    );
+    request.on('error', (cause) =>
+      reject(new GatewayError('invalid_request', 'The body broke off', { cause })),
+    );
+    request.on('close', () => reject(new GatewayError('invalid_request', 'The client left')));
+  });
+}

@@ -1,0 +1,198 @@
+/**
+ * One request and its answer: the headers that every answer carries, the ways of sending one, the signal that
+ * tells when the client left, and the one log line at the end.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { GatewayError } from '../lib/errors.ts';
+import type { Log } from '../lib/log.ts';
+import type { Caller } from '../platform/accounts/types.ts';
+import { type ClientKind, clientKind } from './client.ts';
+import { errorHeaders, toEnvelope, toGatewayError } from './errors.ts';
+import { EventReply, Reply } from './reply.ts';
+import type { Route } from './route.ts';
+import { eventStreamHeaders, sendEvents } from './sse.ts';
+
+const exposedHeaders =
+  'x-request-id, request-id, x-generation-id, retry-after, x-ratelimit-limit-requests, ' +
+  'x-ratelimit-remaining-requests, x-ratelimit-reset-requests, x-usage-seconds, x-usage-cost';
+
+/** A request body that is left unread up to this size is read away, so that the connection can be kept. */
+const smallBodyBytes = 256 * 1024;
+const lingerMs = 2_000;
+
+export class Exchange {
+  readonly id: string;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly client: ClientKind;
+  readonly log: Log;
+  route: Route | undefined;
+  caller: Caller | undefined;
+  readonly #startedAt = performance.now();
+  #abort: AbortController | undefined;
+  #left = false;
+  #failure: unknown;
+
+  constructor(id: string, request: IncomingMessage, response: ServerResponse, path: string, log: Log) {
+    this.id = id;
+    this.request = request;
+    this.response = response;
+    this.client = clientKind(request.headers, path);
+    this.log = log;
+    response.on('close', () => this.#closed());
+  }
+
+  /** Made only when somebody asks: most handlers never do. */
+  get signal(): AbortSignal {
+    if (this.#abort === undefined) {
+      this.#abort = new AbortController();
+      if (this.#left) this.#abort.abort();
+    }
+    return this.#abort.signal;
+  }
+
+  /** Sends what a handler answered. */
+  async answer(result: unknown): Promise<void> {
+    const status = this.route?.success ?? 200;
+    if (result instanceof EventReply) {
+      this.#failure = await sendEvents(this.response, result, () => {
+        this.response.writeHead(status, [...this.#head(), ...eventStreamHeaders, ...flat(result.headers)]);
+      });
+    } else if (result instanceof Reply) {
+      await this.#sendReply(result.status ?? status, result);
+    } else if (result === undefined) {
+      this.#send(status, [], '');
+    } else {
+      this.#send(status, ['content-type', 'application/json; charset=utf-8'], JSON.stringify(result));
+    }
+  }
+
+  /** Sends a failure in the route's dialect. Once the head is out there is nothing left to say but the end. */
+  fail(thrown: unknown): void {
+    const error = toGatewayError(thrown);
+    this.#failure = thrown;
+    if (this.response.headersSent) {
+      this.response.destroy();
+      return;
+    }
+    const { status, body } = toEnvelope(error, this.route?.dialect(this.client) ?? 'router', this.id);
+    const headers = ['content-type', 'application/json; charset=utf-8', ...errorHeaders(error)];
+    if (this.#hasLargeUnreadBody()) {
+      headers.push('connection', 'close');
+      this.#linger();
+    }
+    this.#send(status, headers, JSON.stringify(body));
+  }
+
+  /** The answer to a browser that asks what it may send (wire 14): headers echoed, since `*` leaves out Authorization. */
+  preflight(methods: readonly string[]): void {
+    const asked = this.request.headers['access-control-request-headers'];
+    this.#send(
+      204,
+      [
+        'access-control-allow-methods',
+        methods.join(', '),
+        ...(asked === undefined ? [] : ['access-control-allow-headers', asked]),
+        'access-control-max-age',
+        '86400',
+        'vary',
+        'access-control-request-headers',
+      ],
+      '',
+    );
+  }
+
+  async #sendReply(status: number, { headers, body }: Reply): Promise<void> {
+    if (body instanceof Readable) {
+      this.response.writeHead(status, [...this.#head(), ...flat(headers)]);
+      await pipeline(body, this.response);
+    } else this.#send(status, flat(headers), body ?? '');
+  }
+
+  #send(status: number, headers: readonly string[], body: string | Buffer): void {
+    const head = this.#head();
+    for (const item of headers) head.push(item);
+    if (status !== 204) head.push('content-length', String(Buffer.byteLength(body)));
+    this.response.writeHead(status, head);
+    this.response.end(this.request.method === 'HEAD' ? '' : body);
+  }
+
+  #head(): string[] {
+    const head = [
+      'x-request-id',
+      this.id,
+      'request-id',
+      this.id,
+      'access-control-allow-origin',
+      '*',
+      'access-control-expose-headers',
+      exposedHeaders,
+    ];
+    if (this.client === 'typesafe') head.push('x-typesafe-request-id', this.id);
+    if (this.route?.generation === true) head.push('x-generation-id', this.generationId);
+    const deprecated = this.route?.deprecated;
+    if (deprecated !== undefined) {
+      head.push(
+        'deprecation',
+        `@${Math.floor(deprecated.since.getTime() / 1000)}`,
+        'sunset',
+        deprecated.sunset.toUTCString(),
+      );
+    }
+    return head;
+  }
+
+  /** Names what this request generates, in the ledger and for `GET /generation`. */
+  get generationId(): string {
+    return this.id.replace('req_', 'gen_');
+  }
+
+  #hasLargeUnreadBody(): boolean {
+    const { headers, readableEnded } = this.request;
+    if (readableEnded) return false;
+    return (
+      headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > smallBodyBytes
+    );
+  }
+
+  /**
+   * A client that is still sending would see a reset instead of the answer if the connection closed at once:
+   * what it sends is read away for a moment (RFC 9112, section 9.6).
+   */
+  #linger(): void {
+    const { request } = this;
+    request.removeAllListeners('data');
+    request.on('error', () => {});
+    request.resume();
+    const timer = setTimeout(() => request.destroy(), lingerMs).unref();
+    request.once('close', () => clearTimeout(timer));
+  }
+
+  #closed(): void {
+    if (!this.response.writableFinished) {
+      this.#left = true;
+      this.#abort?.abort();
+    }
+    const failure = this.#failure;
+    const isBug = failure !== undefined && !(failure instanceof GatewayError);
+    this.log[isBug ? 'error' : 'info'](
+      {
+        id: this.id,
+        method: this.request.method,
+        route: this.route?.path,
+        status: this.#left && !this.response.headersSent ? 499 : this.response.statusCode,
+        ms: Math.round(performance.now() - this.#startedAt),
+        subscription: this.caller?.subscriptionId,
+        key: this.caller?.keyId,
+        ...(failure === undefined ? {} : isBug ? { err: failure } : { error: (failure as Error).message }),
+      },
+      'request',
+    );
+  }
+}
+
+function flat(headers: Readonly<Record<string, string>>): string[] {
+  return Object.entries(headers).flat();
+}

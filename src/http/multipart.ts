@@ -1,0 +1,221 @@
+/**
+ * Reads a multipart form: its files, and its fields as the object that a JSON body would have been. SDKs
+ * flatten structure into bracket keys (`frame_images[][image_url][url]`), send structured fields as JSON
+ * strings, and numbers and booleans as text; the schema says which is meant.
+ */
+import type { IncomingMessage } from 'node:http';
+import { Busboy } from '@fastify/busboy';
+import type { TSchema } from 'typebox';
+import { GatewayError } from '../lib/errors.ts';
+import { type ParsedBody, tooLarge } from './body.ts';
+import type { Route, Upload } from './route.ts';
+import { fromText, itemSchema, propertySchema } from './text-values.ts';
+
+type Form = NonNullable<Route['multipart']>;
+
+const maxFields = 500;
+const maxFieldBytes = 1024 * 1024;
+
+export function readMultipart(
+  request: IncomingMessage,
+  form: Form,
+  maxBodyBytes: number,
+): Promise<ParsedBody> {
+  if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) throw tooLarge('The body', maxBodyBytes);
+  return new Promise((resolve, reject) => {
+    const fields: [string, string][] = [];
+    const uploads: Upload[] = [];
+    let size = 0;
+    const fail = (error: GatewayError) => {
+      request.unpipe(parser);
+      parser.removeAllListeners();
+      parser.on('error', () => {});
+      reject(error);
+    };
+    const malformed = (cause: unknown) =>
+      fail(
+        new GatewayError('invalid_request', `The multipart body is malformed: ${(cause as Error).message}`, {
+          cause,
+        }),
+      );
+
+    let parser: InstanceType<typeof Busboy>;
+    try {
+      parser = new Busboy({
+        headers: { ...request.headers, 'content-type': request.headers['content-type'] ?? '' },
+        limits: { fields: maxFields, fieldSize: maxFieldBytes, files: totalFiles(form) + 1 },
+        isPartAFile: (_field, contentType, filename) =>
+          filename !== undefined || contentType === 'application/octet-stream',
+      });
+    } catch (cause) {
+      reject(
+        new GatewayError('invalid_request', `The multipart body is malformed: ${(cause as Error).message}`, {
+          cause,
+        }),
+      );
+      return;
+    }
+    parser.on('field', (name, value, nameCut, valueCut) => {
+      if (nameCut || valueCut) fail(tooLarge(`The field ${name}`, maxFieldBytes));
+      else fields.push([name, value]);
+    });
+    parser.on('file', (name, stream, filename) => {
+      const field = name.replace(/\[\d*\]$/, '');
+      const declared = form.files[field];
+      if (declared === undefined) {
+        stream.resume();
+        fail(
+          new GatewayError('invalid_request', `${field} is not a file that this route takes`, {
+            param: field,
+          }),
+        );
+        return;
+      }
+      if (uploads.filter((upload) => upload.field === field).length >= declared.maxCount) {
+        stream.resume();
+        fail(
+          new GatewayError('invalid_request', `${field} must have at most ${declared.maxCount} files`, {
+            param: field,
+          }),
+        );
+        return;
+      }
+      const upload = { field, filename: filename ?? '', bytes: Buffer.alloc(0) };
+      uploads.push(upload);
+      const chunks: Buffer[] = [];
+      let bytes = 0;
+      stream.on('data', (chunk: Buffer) => {
+        bytes += chunk.length;
+        if (bytes > declared.maxBytes) fail(tooLarge(field, declared.maxBytes));
+        else chunks.push(chunk);
+      });
+      stream.on('end', () => {
+        upload.bytes = Buffer.concat(chunks);
+      });
+      stream.on('error', malformed);
+    });
+    parser.on('fieldsLimit', () =>
+      fail(new GatewayError('invalid_request', `The form has more than ${maxFields} fields`)),
+    );
+    parser.on('filesLimit', () => fail(new GatewayError('invalid_request', 'The form has too many files')));
+    parser.on('error', malformed);
+    parser.on('finish', () => {
+      try {
+        resolve({ body: checkForm(fields, uploads, form), uploads });
+      } catch (error) {
+        reject(error);
+      }
+    });
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > maxBodyBytes) fail(tooLarge('The body', maxBodyBytes));
+    });
+    request.on('close', () => {
+      if (!request.complete) reject(new GatewayError('invalid_request', 'The client left'));
+    });
+    request.pipe(parser);
+  });
+}
+
+function totalFiles(form: Form): number {
+  return Object.values(form.files).reduce((sum, file) => sum + file.maxCount, 0);
+}
+
+function checkForm(
+  fields: readonly (readonly [string, string])[],
+  uploads: readonly Upload[],
+  form: Form,
+): unknown {
+  const body = toObject(fields, form.validator.schema);
+  for (const [field, { required }] of Object.entries(form.files)) {
+    if (required === true && !uploads.some((upload) => upload.field === field)) {
+      throw new GatewayError('invalid_request', `${field} is required`, { param: field });
+    }
+  }
+  if (!form.validator.check(body)) {
+    const { path, message } = form.validator.problem(body);
+    throw new GatewayError('invalid_request', `${path} ${message}`, { param: path });
+  }
+  return body;
+}
+
+/** `[['a[][b]', '1'], ['a[][b]', '2']]` as `{a: [{b: 1}, {b: 2}]}`: a repeated leaf starts a new element. */
+export function toObject(
+  fields: readonly (readonly [string, string])[],
+  schema: TSchema,
+): Record<string, unknown> {
+  const root: Record<string, unknown> = Object.create(null);
+  for (const [name, text] of fields) {
+    const keys = toKeys(name);
+    if (keys === undefined)
+      throw new GatewayError('invalid_request', `${name} is not a readable field name`, { param: name });
+    place(root, keys, text, schema);
+  }
+  return { ...root };
+}
+
+/** `a[b][]` as `['a', 'b', '']`. */
+function toKeys(name: string): string[] | undefined {
+  const head = /^[^[\]]+/.exec(name)?.[0];
+  if (head === undefined) return undefined;
+  const rest = name.slice(head.length);
+  if (!/^(?:\[[^[\]]*\])*$/.test(rest)) return undefined;
+  const keys = [head, ...[...rest.matchAll(/\[([^[\]]*)\]/g)].map((match) => match[1]!)];
+  return keys.length > 16 || keys.includes('__proto__') ? undefined : keys;
+}
+
+type Node = Record<string, unknown> | unknown[];
+
+function place(node: Node, keys: readonly string[], text: string, schema: TSchema | undefined): void {
+  const [key = '', ...rest] = keys;
+  if (Array.isArray(node)) placeInArray(node, rest, text, itemSchema(schema));
+  else {
+    const inner = propertySchema(schema, key);
+    if (rest.length === 0) {
+      const value = fromText(text, inner);
+      const earlier = node[key];
+      // A plain field sent twice is a list (`stop=a&stop=b`).
+      node[key] =
+        earlier === undefined ? value : Array.isArray(earlier) ? [...earlier, value] : [earlier, value];
+    } else {
+      const isList = rest[0] === '' || /^\d+$/.test(rest[0] ?? '');
+      let child = node[key];
+      if (typeof child !== 'object' || child === null) {
+        child = isList ? [] : Object.create(null);
+        node[key] = child;
+      }
+      place(child as Node, rest, text, inner);
+    }
+  }
+}
+
+/** `keys` is what follows the element's own bracket. */
+function placeInArray(
+  list: unknown[],
+  keys: readonly string[],
+  text: string,
+  item: TSchema | undefined,
+): void {
+  if (keys.length === 0) {
+    list.push(fromText(text, item));
+    return;
+  }
+  const last = list.at(-1);
+  if (typeof last === 'object' && last !== null && !has(last as Node, keys))
+    place(last as Node, keys, text, item);
+  else {
+    const element: Record<string, unknown> = Object.create(null);
+    list.push(element);
+    place(element, keys, text, item);
+  }
+}
+
+function has(node: Node, keys: readonly string[]): boolean {
+  let at: unknown = node;
+  for (const key of keys) {
+    if (typeof at !== 'object' || at === null || Array.isArray(at)) return Array.isArray(at);
+    at = (at as Record<string, unknown>)[key];
+    if (at === undefined) return false;
+  }
+  return true;
+}

@@ -1,0 +1,22 @@
+/** The query string as the route's schema declares it. Names that the route does not know are ignored. */
+
+import type { TSchema } from 'typebox';
+import { GatewayError } from '../lib/errors.ts';
+import type { Validator } from '../lib/schema.ts';
+import { fromText, propertySchema } from './text-values.ts';
+
+export function parseQuery(search: string, validator: Validator<TSchema>): unknown {
+  const query: Record<string, unknown> = {};
+  for (const [name, text] of new URLSearchParams(search)) {
+    const schema = propertySchema(validator.schema, name);
+    if (schema === undefined) continue;
+    const earlier = query[name];
+    // A list may be sent as `a=x,y` and as `a=x&a=y`.
+    query[name] = typeof earlier === 'string' ? `${earlier},${text}` : fromText(text, schema);
+  }
+  if (!validator.check(query)) {
+    const { path, message } = validator.problem(query);
+    throw new GatewayError('invalid_request', `${path} ${message}`, { param: path });
+  }
+  return query;
+}

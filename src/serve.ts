@@ -1,0 +1,54 @@
+/** Runs the gateway until it is told to stop: listens, greets, reloads on SIGHUP, and ends in order on SIGTERM. */
+import { once } from 'node:events';
+import { compose } from './compose.ts';
+import type { Config } from './config.ts';
+import { controlSocketPath } from './http/control-socket.ts';
+import { type Listener, listen } from './http/server.ts';
+import type { Log } from './lib/log.ts';
+
+const drainMs = 60_000;
+
+export async function serve({ config, log }: { config: Config; log: Log }): Promise<void> {
+  const stop = stopSignal();
+  const house = await compose({ config, log });
+  const listeners: Listener[] = [];
+  try {
+    const network = await listen(house.app, { host: config.host, port: config.port });
+    listeners.push(network);
+    // With PostgreSQL the command line goes to the database itself, and several gateways may share a folder.
+    if (config.databaseUrl === undefined) {
+      listeners.push(await listen(house.app, { socketPath: controlSocketPath(config.dataFolder) }));
+    }
+    process.stdout.write(greeting(network.address, house.firstKey));
+    process.on('SIGHUP', () => {
+      house.reload().then(
+        () => log.info('configuration read again'),
+        (error: Error) => log.error({ error: error.message }, 'configuration not changed'),
+      );
+    });
+    const signal = await stop;
+    log.info({ signal }, 'stopping');
+    house.platform.health.drain();
+    await Promise.all(listeners.map((listener) => listener.close(drainMs)));
+  } finally {
+    await house.close();
+  }
+}
+
+async function stopSignal(): Promise<string> {
+  return Promise.race(['SIGTERM', 'SIGINT'].map((signal) => once(process, signal).then(() => signal)));
+}
+
+function greeting(address: string, firstKey: string | undefined): string {
+  const base = `${address}/v1`;
+  const lines = [`Roundhouse listens on ${base}`, `  description   ${base}/docs`];
+  if (firstKey === undefined) lines.push(`  models        curl ${base}/models`);
+  else {
+    lines.push(
+      `  your API key  ${firstKey}`,
+      '                (shown this once; "npx roundhouse keys create" makes another)',
+      `  try it        curl ${base}/health -H "Authorization: Bearer ${firstKey}"`,
+    );
+  }
+  return `${lines.join('\n')}\n`;
+}

@@ -1,0 +1,53 @@
+/** The few places where SQLite and PostgreSQL differ. Everything else is one text for both. */
+import type { Constraint, Database } from './database.ts';
+
+export type Dialect = Database['dialect'];
+
+/** SQLite's extended result codes of refused rows (sqlite.org/rescode.html). */
+const sqliteConstraints: Record<number, Constraint> = {
+  275: 'check',
+  787: 'foreign_key',
+  1299: 'not_null',
+  1555: 'unique', // primary key
+  2067: 'unique',
+  2579: 'unique', // rowid
+};
+
+/** PostgreSQL's SQLSTATEs of class 23. */
+const postgresConstraints: Record<string, Constraint> = {
+  '23502': 'not_null',
+  '23503': 'foreign_key',
+  '23505': 'unique',
+  '23514': 'check',
+};
+
+export function toSqliteConstraint(resultCode: number): Constraint | undefined {
+  return sqliteConstraints[resultCode];
+}
+
+export function toPostgresConstraint(sqlState: string): Constraint | undefined {
+  return postgresConstraints[sqlState];
+}
+
+/** SQLite's primary result codes that say nothing about the data: busy, locked, no memory, I/O, full, cannot open. */
+export function isSqliteUnavailable(resultCode: number): boolean {
+  return [5, 6, 7, 10, 13, 14].includes(resultCode & 0xff);
+}
+
+/**
+ * Class 08 is a lost connection (except 08P01, a wrong number of parameters), 53 a server without resources,
+ * 57 one that shuts down, starts up or cancels, 25006 one that has become a standby.
+ */
+export function isPostgresUnavailable(sqlState: string): boolean {
+  if (sqlState === '08P01') return false;
+  return sqlState === '25006' || ['08', '53', '57'].includes(sqlState.slice(0, 2));
+}
+
+/**
+ * Held until the transaction ends, so that of two processes that start at once one migrates and the other
+ * waits. On SQLite every transaction is alone already. Schemas of one database do not wait for each other.
+ */
+export const migrationLock: Record<Dialect, string | undefined> = {
+  sqlite: undefined,
+  postgres: `select pg_advisory_xact_lock(hashtext('roundhouse migrations'), hashtext(current_schema()))`,
+};

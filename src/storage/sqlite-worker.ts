@@ -1,0 +1,154 @@
+/** The thread that owns the SQLite file: takes batches of requests, answers batches of replies, in order. */
+import assert from 'node:assert';
+import { join } from 'node:path';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { parentPort, workerData } from 'node:worker_threads';
+import type { Row } from './database.ts';
+import { FolderInUse, lockFolder } from './folder-lock.ts';
+import { type BoundValue, countParameters } from './statement.ts';
+
+export interface Request {
+  id: number;
+  action: 'query' | 'script' | 'begin' | 'commit' | 'rollback' | 'close';
+  text: string;
+  values: readonly BoundValue[];
+  /** Whether it belongs to the open transaction, or to none. */
+  inTransaction: boolean;
+}
+
+export interface Failure {
+  message: string;
+  /** SQLite's extended result code, when SQLite refused. */
+  resultCode: number | undefined;
+}
+
+export type Reply = { id: number; rows: Row[] } | { id: number; failure: Failure };
+
+/** The first message of the thread. */
+export type Greeting =
+  | { opened: true }
+  | { opened: false; message: string; inUse?: { pid: number | undefined } };
+
+const port = parentPort;
+assert(port !== null, 'this file runs as a worker thread');
+const { folder } = workerData as { folder: string };
+
+const maxStatements = 500;
+const busyTimeoutMs = 5_000;
+/** A reply waits for the rest of its batch, but not behind a slow query. */
+const maxReplyDelayMs = 2;
+
+interface Prepared {
+  statement: StatementSync;
+  parameters: number;
+}
+
+function open(): { run(request: Request): Row[]; close(): void } {
+  const unlock = lockFolder(folder);
+  const db = new DatabaseSync(join(folder, 'roundhouse.db'), {
+    timeout: busyTimeoutMs,
+    enableForeignKeyConstraints: true,
+  });
+  db.exec('pragma journal_mode = wal; pragma synchronous = full');
+  const prepared = new Map<string, Prepared>();
+
+  /** The least recently used statement is dropped first: a map keeps the order of insertion. */
+  function prepare(text: string): Prepared {
+    let entry = prepared.get(text);
+    if (entry === undefined) {
+      entry = { parameters: countParameters(text), statement: db.prepare(text) };
+      const oldest = prepared.size >= maxStatements ? prepared.keys().next() : undefined;
+      if (oldest?.value !== undefined) prepared.delete(oldest.value);
+    } else {
+      prepared.delete(text);
+    }
+    prepared.set(text, entry);
+    return entry;
+  }
+
+  function query(text: string, values: readonly BoundValue[]): Row[] {
+    const { statement, parameters } = prepare(text);
+    assert(
+      values.length === parameters,
+      `the statement takes ${parameters} values, ${values.length} were given`,
+    );
+    if (parameters === 0) return statement.all() as Row[];
+    const named: Record<string, Exclude<BoundValue, boolean>> = {};
+    for (const [index, value] of values.entries()) {
+      // node:sqlite binds every number as a REAL, and 5 would read back as "5.0" from a text column.
+      named[`$${index + 1}`] = Number.isSafeInteger(value) ? BigInt(value as number) : value;
+    }
+    return statement.all(named) as Row[];
+  }
+
+  function rollback(): void {
+    if (db.isTransaction) db.exec('rollback');
+  }
+
+  return {
+    run(request) {
+      let rows: Row[] = [];
+      if (request.action === 'rollback') {
+        rollback();
+        return rows;
+      }
+      // SQLite rolls back by itself on some errors (a full disk): what follows must not run as if alone.
+      assert(db.isTransaction === request.inTransaction, 'the transaction was rolled back');
+      if (request.action === 'begin') db.exec('begin immediate');
+      else if (request.action === 'commit') db.exec('commit');
+      else if (request.action === 'script') db.exec(request.text);
+      else rows = query(request.text, request.values);
+      if (db.isTransaction && !request.inTransaction && request.action !== 'begin') {
+        rollback();
+        assert.fail('a statement began a transaction: use transaction()');
+      }
+      return rows;
+    },
+    close() {
+      db.close();
+      unlock();
+    },
+  };
+}
+
+function serve(connection: ReturnType<typeof open>): void {
+  port?.on('message', (requests: Request[]) => {
+    let replies: Reply[] = [];
+    let since = performance.now();
+    for (const request of requests) {
+      if (request.action === 'close') {
+        connection.close();
+        port.close();
+        return;
+      }
+      replies.push(answer(connection, request));
+      if (performance.now() - since > maxReplyDelayMs) {
+        port.postMessage(replies);
+        replies = [];
+        since = performance.now();
+      }
+    }
+    if (replies.length > 0) port.postMessage(replies);
+  });
+}
+
+function answer(connection: ReturnType<typeof open>, request: Request): Reply {
+  try {
+    return { id: request.id, rows: connection.run(request) };
+  } catch (error) {
+    const { message, errcode } = error as Error & { errcode?: number };
+    return { id: request.id, failure: { message, resultCode: errcode } };
+  }
+}
+
+function greet(greeting: Greeting): void {
+  port?.postMessage(greeting);
+}
+
+try {
+  serve(open());
+  greet({ opened: true });
+} catch (error) {
+  const message = `cannot open the database in ${folder}: ${(error as Error).message}`;
+  greet({ opened: false, message, ...(error instanceof FolderInUse ? { inUse: { pid: error.pid } } : {}) });
+}
