@@ -24,7 +24,13 @@ async function run() {
   process.stdout.on('error', (error) => process.exit(error.code === 'EPIPE' ? 0 : 1));
   const { runCli } = await import('../src/cli.ts');
   const { env, stdout, stderr } = process;
-  process.exitCode = await runCli(process.argv.slice(2), { env, cwd: process.cwd(), stdout, stderr, now: Date.now });
+  process.exitCode = await runCli(process.argv.slice(2), {
+    env,
+    cwd: process.cwd(),
+    stdout,
+    stderr,
+    now: Date.now,
+  });
 }
 
 function handOver() {

@@ -102,11 +102,12 @@ function parse(command: Command, args: readonly string[]) {
 }
 
 function checkOperands({ words, operands }: Command, given: readonly string[]): void {
-  const name = `roundhouse ${words.join(' ')}`;
+  const name = words.join(' ');
   const missing = operands[given.length];
-  if (missing !== undefined) throw new UsageError(`${name} needs ${missing}. See "${name} --help".`);
+  if (missing !== undefined)
+    throw new UsageError(`"${name}" needs ${missing}. See "roundhouse ${name} --help".`);
   if (given.length > operands.length)
-    throw new UsageError(`${name} does not take "${given[operands.length]}"`);
+    throw new UsageError(`"${name}" does not take "${given[operands.length]}"`);
 }
 
 function readVersion(): string {

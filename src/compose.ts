@@ -1,7 +1,7 @@
 /** The table of contents: the only place that constructs things, in the order in which they stand on each other. */
 import { fileURLToPath } from 'node:url';
 import { routes } from './api/index.ts';
-import { type Config, readSettings } from './config.ts';
+import type { Config } from './config.ts';
 import { engineKinds } from './engines/index.ts';
 import { type App, createApp } from './http/app.ts';
 import type { Route } from './http/route.ts';
@@ -70,7 +70,7 @@ export async function compose({
       platform,
       firstKey,
       async reload() {
-        const next = readSettings(config.configFile);
+        const next = config.readSettings();
         // The catalogue checks everything and throws before the engines change.
         catalog.replace(next);
         engines.replace(next.engines);

@@ -34,6 +34,8 @@ export interface Config {
   s3: S3Config | undefined;
   logLevel: LogLevel;
   settings: Settings;
+  /** Reads the file again, or one that was put there since. When it throws, the caller keeps what it has. */
+  readSettings(): Settings;
   /** The value of a variable that the file names, such as an engine's `apiKeyEnv`. */
   secret(variable: string): string | undefined;
 }
@@ -53,7 +55,8 @@ export function readConfig({ env = process.env, cwd = process.cwd() }: ConfigSou
   const problems: Problem[] = [];
   const text = (name: string) => nonEmpty(env[name]);
   const file = configFile(env, cwd);
-  const settings = collect(() => readSettings(file, env), problems);
+  const readAgain = () => readSettings(configFile(env, cwd), env);
+  const settings = collect(readAgain, problems);
   const config = {
     host: text('HOST') ?? '127.0.0.1',
     port: readPort(text('PORT'), problems),
@@ -67,11 +70,10 @@ export function readConfig({ env = process.env, cwd = process.cwd() }: ConfigSou
     logLevel: readLogLevel(text('LOG_LEVEL'), problems),
   };
   if (settings === undefined || problems.length > 0) throw new ConfigError('The configuration', problems);
-  return { ...config, settings, secret: text };
+  return { ...config, settings, readSettings: readAgain, secret: text };
 }
 
-/** The file alone, for a change while the gateway runs: when it throws, the caller keeps what it has. */
-export function readSettings(file: string | undefined, env: Environment = process.env): Settings {
+export function readSettings(file: string | undefined, env: Environment): Settings {
   return parseSettings({ file, env, engineKinds });
 }
 

@@ -17,11 +17,19 @@ interface List<T> {
 
 const pageSize = 1000;
 
-export async function getAll<T extends { id: string }>(door: Door, path: string, query: Record<string, string> = {}): Promise<T[]> {
+export async function getAll<T extends { id: string }>(
+  door: Door,
+  path: string,
+  query: Record<string, string> = {},
+): Promise<T[]> {
   const all: T[] = [];
   let after: string | undefined;
   do {
-    const search = new URLSearchParams({ ...query, limit: String(pageSize), ...(after === undefined ? {} : { after }) });
+    const search = new URLSearchParams({
+      ...query,
+      limit: String(pageSize),
+      ...(after === undefined ? {} : { after }),
+    });
     const { data, has_more } = await get<List<T>>(door, `${path}?${search}`);
     all.push(...data);
     after = has_more ? data.at(-1)?.id : undefined;

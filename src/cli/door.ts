@@ -3,7 +3,9 @@
  * where none runs and with PostgreSQL, through a gateway in this process that listens nowhere. Both are the
  * same routes, so a command cannot tell them apart.
  */
+import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import inject from 'light-my-request';
@@ -58,11 +60,14 @@ async function ownDoor(config: Config, log: Log): Promise<Door> {
   return {
     firstKey: house.firstKey,
     async request(method, path, body) {
-      const response = await inject((request, response) => house.app.handle(request as never, response as never, 'local'), {
-        method,
-        url: path,
-        ...(body === undefined ? {} : { payload: body as object }),
-      });
+      const response = await inject(
+        (request, response) => house.app.handle(request as never, response as never, 'local'),
+        {
+          method,
+          url: path,
+          ...(body === undefined ? {} : { payload: body as object }),
+        },
+      );
       return { status: response.statusCode, body: toBody(response.payload) };
     },
     close: () => house.close(),
@@ -71,8 +76,9 @@ async function ownDoor(config: Config, log: Log): Promise<Door> {
 
 /** Whether a gateway listens there. A socket that a killed one left behind refuses. */
 export async function isAnswered(socketPath: string): Promise<boolean> {
+  const socket = connect(socketPath);
   try {
-    await ask(socketPath, 'GET', '/v1/models/count', undefined);
+    await once(socket, 'connect');
     return true;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
@@ -81,6 +87,8 @@ export async function isAnswered(socketPath: string): Promise<boolean> {
       throw new CommandFailed(`The running gateway belongs to another user: ${socketPath} may not be opened`);
     }
     throw error;
+  } finally {
+    socket.destroy();
   }
 }
 

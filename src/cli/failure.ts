@@ -11,6 +11,7 @@ const expected = [CommandFailed, ConfigError, GatewayError, StoreUnavailable, Fo
 export function toFailureText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { code, syscall } = error as NodeJS.ErrnoException;
-  const isExpected = expected.some((kind) => error instanceof kind) || (code !== undefined && syscall !== undefined);
+  const isExpected =
+    expected.some((kind) => error instanceof kind) || (code !== undefined && syscall !== undefined);
   return isExpected ? error.message : (error.stack ?? error.message);
 }

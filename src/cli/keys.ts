@@ -1,6 +1,7 @@
 /** `roundhouse keys …`: makes keys, lists them, and moves them between their states. */
 import { getAll, post } from './client.ts';
 import { type Command, type CommandCall, jsonOption, printJson, text } from './command.ts';
+import type { Door } from './door.ts';
 import { parseDurationSeconds } from './duration.ts';
 import { toTable, toTime } from './table.ts';
 
@@ -23,7 +24,11 @@ const create: Command = {
   options: {
     subscription: { ...subscriptionOption, help: 'whose key it is, by name or id (default: default)' },
     name: { type: 'string', placeholder: 'NAME', help: 'what the key is for' },
-    'expires-in': { type: 'string', placeholder: 'TIME', help: 'how long it is valid: 12h, 30d (default: for ever)' },
+    'expires-in': {
+      type: 'string',
+      placeholder: 'TIME',
+      help: 'how long it is valid: 12h, 30d (default: for ever)',
+    },
     ...jsonOption,
   },
   async run(call) {
@@ -53,18 +58,25 @@ const list: Command = {
     subscription: { ...subscriptionOption, help: 'only the keys of this one, by name or id' },
     ...jsonOption,
   },
-  async run({ options, terminal, withDoor }) {
-    const subscription = text(options['subscription']);
-    const keys = await withDoor((door) =>
-      getAll<KeyEntry>(door, '/admin/keys', subscription === undefined ? {} : { subscription }),
-    );
-    if (options['json'] === true) printJson(terminal, keys);
-    else printKeys(keys, terminal);
+  async run(call) {
+    const subscription = text(call.options['subscription']);
+    await call.withDoor(async (door) => {
+      const keys = await getAll<KeyEntry>(
+        door,
+        '/admin/keys',
+        subscription === undefined ? {} : { subscription },
+      );
+      await show(call, door, keys, keys);
+    });
     return 0;
   },
 };
 
-function defineMove(move: 'suspend' | 'resume' | 'revoke' | 'expire', summary: string, options: Command['options'] = {}): Command {
+function defineMove(
+  move: 'suspend' | 'resume' | 'revoke' | 'expire',
+  summary: string,
+  options: Command['options'] = {},
+): Command {
   return {
     words: ['keys', move],
     operands: ['KEY'],
@@ -73,9 +85,10 @@ function defineMove(move: 'suspend' | 'resume' | 'revoke' | 'expire', summary: s
     async run(call) {
       const path = `/admin/keys/${encodeURIComponent(toKeyName(call.operands[0] ?? ''))}/${move}`;
       const body = move === 'expire' ? { expires_at: expiresAt(call) } : undefined;
-      const key = await call.withDoor((door) => post<KeyEntry>(door, path, body));
-      if (call.options['json'] === true) printJson(call.terminal, key);
-      else printKeys([key], call.terminal);
+      await call.withDoor(async (door) => {
+        const key = await post<KeyEntry>(door, path, body);
+        await show(call, door, [key], key);
+      });
       return 0;
     },
   };
@@ -88,7 +101,11 @@ export const keyCommands: readonly Command[] = [
   defineMove('resume', 'Accept a suspended key again'),
   defineMove('revoke', 'Refuse a key for good'),
   defineMove('expire', 'Refuse a key from now on, or from a later time', {
-    'expires-in': { type: 'string', placeholder: 'TIME', help: 'how long it stays valid: 12h, 30d (default: not at all)' },
+    'expires-in': {
+      type: 'string',
+      placeholder: 'TIME',
+      help: 'how long it stays valid: 12h, 30d (default: not at all)',
+    },
   }),
 ];
 
@@ -103,15 +120,28 @@ function toKeyName(operand: string): string {
   return operand.startsWith('rh_') ? operand.slice(0, 10) : operand;
 }
 
-function printKeys(keys: readonly KeyEntry[], { stdout, now }: CommandCall['terminal']): void {
+async function show(call: CommandCall, door: Door, keys: readonly KeyEntry[], value: unknown): Promise<void> {
+  const { terminal, options } = call;
+  if (options['json'] === true) {
+    printJson(terminal, value);
+    return;
+  }
+  const subscriptions = await getAll<{ id: string; name: string }>(door, '/admin/subscriptions');
+  const names = new Map(subscriptions.map(({ id, name }) => [id, name]));
   const rows = keys.map((key) => [
     key.id,
     key.prefix,
     key.name,
-    key.subscription_id,
-    key.status === 'active' && key.expires_at !== null && key.expires_at * 1000 <= now() ? 'expired' : key.status,
+    names.get(key.subscription_id) ?? key.subscription_id,
+    isExpired(key, terminal.now()) ? 'expired' : key.status,
     toTime(key.created_at),
     toTime(key.expires_at),
   ]);
-  stdout.write(toTable(['ID', 'PREFIX', 'NAME', 'SUBSCRIPTION', 'STATUS', 'CREATED', 'EXPIRES'], rows));
+  terminal.stdout.write(
+    toTable(['ID', 'PREFIX', 'NAME', 'SUBSCRIPTION', 'STATUS', 'CREATED', 'EXPIRES'], rows),
+  );
+}
+
+function isExpired({ status, expires_at }: KeyEntry, now: number): boolean {
+  return status === 'active' && expires_at !== null && expires_at * 1000 <= now;
 }

@@ -14,7 +14,12 @@ export const migrateCommand: Command = {
     try {
       const applied = await migrate(database, { folder: migrationsFolder });
       if (options['json'] === true) printJson(terminal, { applied });
-      else terminal.stdout.write(applied.length === 0 ? 'The database is up to date.\n' : `${applied.map((file) => `Applied ${file}\n`).join('')}`);
+      else
+        terminal.stdout.write(
+          applied.length === 0
+            ? 'The database is up to date.\n'
+            : `${applied.map((file) => `Applied ${file}\n`).join('')}`,
+        );
     } finally {
       await database.close();
     }

@@ -58,11 +58,22 @@ export const subscriptionCommands: readonly Command[] = [
   defineMove('close', 'Close a subscription for good'),
 ];
 
-function print(rows: readonly SubscriptionEntry[], value: unknown, asJson: boolean, terminal: Terminal): void {
+function print(
+  rows: readonly SubscriptionEntry[],
+  value: unknown,
+  asJson: boolean,
+  terminal: Terminal,
+): void {
   if (asJson) {
     printJson(terminal, value);
     return;
   }
-  const cells = rows.map(({ id, name, status, created_at, closed_at }) => [id, name, status, toTime(created_at), toTime(closed_at)]);
+  const cells = rows.map(({ id, name, status, created_at, closed_at }) => [
+    id,
+    name,
+    status,
+    toTime(created_at),
+    toTime(closed_at),
+  ]);
   terminal.stdout.write(toTable(['ID', 'NAME', 'STATUS', 'CREATED', 'CLOSED'], cells));
 }

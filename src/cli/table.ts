@@ -5,8 +5,18 @@ const controlCharacters = /[\p{Cc}\p{Cf}]/gu;
 
 export function toTable(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [headings, ...rows].map((row) => row.map((cell) => cell.replace(controlCharacters, '?')));
-  const widths = headings.map((_, column) => Math.max(...lines.map((line) => [...(line[column] ?? '')].length)));
-  return lines.map((line) => `${line.map((cell, column) => padded(cell, widths[column] ?? 0)).join('  ').trimEnd()}\n`).join('');
+  const widths = headings.map((_, column) =>
+    Math.max(...lines.map((line) => [...(line[column] ?? '')].length)),
+  );
+  return lines
+    .map(
+      (line) =>
+        `${line
+          .map((cell, column) => padded(cell, widths[column] ?? 0))
+          .join('  ')
+          .trimEnd()}\n`,
+    )
+    .join('');
 }
 
 function padded(cell: string, width: number): string {

@@ -1,7 +1,7 @@
 /**
  * The models that are there before anybody configures one: one or two per capability, all on the sandbox
  * engine. TypeScript and not YAML, by measurement: loading the YAML parser takes 20 to 50 ms and parsing
- * eleven models 75 to 105 ms on two arm64 cores with a warm compile cache, out of the 800 ms until the first
+ * eleven models 75 to 105 ms on two x64 cores with a warm compile cache, out of the 800 ms until the first
  * answer; so YAML is loaded only when there is a file to read. A test holds these against the same schemas.
  */
 import type { EngineSettings } from '../engines/contract/engine.ts';

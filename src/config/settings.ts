@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename } from 'node:path';
-import Type, { type Static } from 'typebox';
+import Type, { type Static, type TSchema } from 'typebox';
 import type { EngineKind, EngineSettings } from '../engines/contract/engine.ts';
 import { modelTypes } from '../engines/contract/model-type.ts';
 import { ConfigError, joinPath } from '../lib/config-error.ts';
@@ -38,7 +38,7 @@ export interface Settings extends CatalogSettings {
   readonly limits: Readonly<Required<Static<typeof Limits>>>;
 }
 
-const defaultLimits: Settings['limits'] = { requestsPerMinute: 600, concurrent: 16, maxQueueWaitMs: 20_000 };
+const defaultLimits: Settings['limits'] = { requestsPerMinute: 60, concurrent: 8, maxQueueWaitMs: 20_000 };
 const sections = ['server', 'defaults', 'limits', 'engines', 'models', 'builtinModels'];
 const engineName = /^[A-Za-z0-9][A-Za-z0-9_-]*$/;
 
@@ -65,9 +65,12 @@ export function parseSettings({ file, env, engineKinds }: SettingsSources): Sett
   const { builtinModels = true } = root;
   if (typeof builtinModels !== 'boolean')
     problems.push({ path: 'builtinModels', message: 'must be true or false' });
-  const server = checked(createValidator(Server), root['server'] ?? {}, 'server', problems) ?? {};
-  const limits = checked(createValidator(Limits), root['limits'] ?? {}, 'limits', problems) ?? {};
-  const defaults = checked(createValidator(Defaults), root['defaults'] ?? {}, 'defaults', problems) ?? {};
+  // A section that is absent is not worth compiling its schema for.
+  const section = <S extends TSchema>(schema: S, name: string) =>
+    root[name] === undefined ? undefined : checked(createValidator(schema), root[name], name, problems);
+  const server = section(Server, 'server') ?? {};
+  const limits = section(Limits, 'limits') ?? {};
+  const defaults = section(Defaults, 'defaults') ?? {};
   const engines = readEngines(root['engines'] ?? {}, { env, engineKinds }, problems);
   const models = readModels(root['models'] ?? [], problems);
   const publicUrl = readPublicUrl(server.publicUrl, problems);
@@ -202,7 +205,7 @@ function readModels(value: unknown, problems: Problem[]): Declaration[] {
   return models;
 }
 
-function checked<S extends Parameters<typeof createValidator>[0]>(
+function checked<S extends TSchema>(
   validator: Validator<S>,
   value: unknown,
   path: string,

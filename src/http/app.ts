@@ -10,10 +10,10 @@ import type { Log } from '../lib/log.ts';
 import type { Caller } from '../platform/accounts/types.ts';
 import type { Platform } from '../platform/index.ts';
 import { authenticate, authenticateOperator } from './auth.ts';
-import { noBody, type ParsedBody, readBody } from './body.ts';
+import { noBody, readBody } from './body.ts';
 import { Exchange } from './exchange.ts';
 import { parseQuery } from './query.ts';
-import type { Call, Method, Route } from './route.ts';
+import type { Call, Method, ParsedBody, Route } from './route.ts';
 import { allowedMethods, createRouteTable, type Match } from './table.ts';
 
 /** `local` came through the control socket: it is the operator. */

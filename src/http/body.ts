@@ -3,12 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../lib/errors.ts';
 import { parseJson } from './json.ts';
 import { readMultipart } from './multipart.ts';
-import type { Route, Upload } from './route.ts';
-
-export interface ParsedBody {
-  body: unknown;
-  uploads: readonly Upload[];
-}
+import type { ParsedBody, Route } from './route.ts';
+import { tooLarge } from './too-large.ts';
 
 export const noBody: ParsedBody = { body: undefined, uploads: [] };
 
@@ -60,21 +56,6 @@ function refuseEncoding(request: IncomingMessage): void {
       param: 'content-encoding',
     });
   }
-}
-
-export function tooLarge(what: string, limitBytes: number): GatewayError {
-  return new GatewayError('too_large', `${what} is larger than the limit of ${inUnits(limitBytes)}`);
-}
-
-function inUnits(bytes: number): string {
-  for (const [unit, size] of [
-    ['MiB', 1024 * 1024],
-    ['MB', 1e6],
-    ['KiB', 1024],
-  ] as const) {
-    if (bytes >= size && bytes % size === 0) return `${bytes / size} ${unit} (${bytes} bytes)`;
-  }
-  return `${bytes} bytes`;
 }
 
 function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {

@@ -7,9 +7,9 @@ import type { IncomingMessage } from 'node:http';
 import { Busboy } from '@fastify/busboy';
 import type { TSchema } from 'typebox';
 import { GatewayError } from '../lib/errors.ts';
-import { type ParsedBody, tooLarge } from './body.ts';
-import type { Route, Upload } from './route.ts';
+import type { ParsedBody, Route, Upload } from './route.ts';
 import { fromText, itemSchema, propertySchema } from './text-values.ts';
+import { tooLarge } from './too-large.ts';
 
 type Form = NonNullable<Route['multipart']>;
 

@@ -28,6 +28,12 @@ export interface Upload {
   bytes: Buffer;
 }
 
+/** A body that fits its route: what was sent, and the files that came with it. */
+export interface ParsedBody {
+  body: unknown;
+  uploads: readonly Upload[];
+}
+
 /** How a route reads `multipart/form-data`: its fields are checked like a JSON body, its files are kept apart. */
 export interface MultipartSpec {
   /** The fields' schema, where it differs from the JSON body's. */

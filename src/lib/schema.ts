@@ -74,41 +74,42 @@ function toProblem(errors: readonly SchemaError[], value: unknown): Problem {
 }
 
 /**
- * A union reports the failures of all its branches. The branch a person meant is the one that matched
- * furthest: whose discriminating literals fit and whose error lies deepest in the value.
+ * A union reports the failures of all its branches. The branch that a person meant is one whose discriminating
+ * literal (`type: "text"`) fits, and of what is wrong there the deepest place tells the most.
  */
 function mostTelling(errors: readonly SchemaError[], value: unknown): SchemaError {
-  const wrongBranches = errors
-    .filter((error) => error.keyword === 'const' || error.keyword === 'enum')
-    .map((error) => branchOf(error.schemaPath))
-    .filter((branch) => branch !== undefined);
-  const meant = errors.filter(
-    (error) =>
-      error.keyword !== 'anyOf' &&
-      error.keyword !== 'boolean' &&
-      !wrongBranches.some((branch) => error.schemaPath.startsWith(branch) && !isDiscriminator(error)),
-  );
+  const wrong = new Set(errors.filter(isDiscriminator).map(({ schemaPath }) => branchAround(schemaPath)));
+  const meant = errors.filter((error) => {
+    if (error.keyword === 'anyOf' || error.keyword === 'boolean') return false;
+    const branch = [...wrong].find(
+      (candidate) => candidate !== '' && error.schemaPath.startsWith(`${candidate}/`),
+    );
+    if (branch === undefined) return !wrong.has(error.schemaPath);
+    return isDiscriminator(error) && !hasOtherBranch(branch, wrong, errors);
+  });
   const candidates = meant.length > 0 ? meant : errors;
   let best = candidates[0];
   for (const error of candidates) if (best === undefined || depth(error) > depth(best)) best = error;
-  return (
-    best ?? {
-      keyword: 'type',
-      schemaPath: '#',
-      instancePath: '',
-      params: {},
-      message: `must not be ${typeof value}`,
-    }
-  );
+  const unknown = { keyword: 'type', schemaPath: '#', instancePath: '', params: {}, message: '' };
+  return best ?? { ...unknown, message: `must not be ${typeof value}` };
 }
 
-function isDiscriminator(error: SchemaError): boolean {
-  return error.keyword === 'const' || error.keyword === 'enum';
+function isDiscriminator({ keyword }: SchemaError): boolean {
+  return keyword === 'const' || keyword === 'enum';
 }
 
-/** The innermost `…/anyOf/<n>` that a schema path lies in. */
-function branchOf(schemaPath: string): string | undefined {
-  return /^(.*\/anyOf\/\d+)(?:\/|$)/.exec(schemaPath)?.[1];
+/** The innermost branch `…/anyOf/<n>` of a union that a property's schema lies in; empty for none. */
+function branchAround(schemaPath: string): string {
+  return /^(.*\/anyOf\/\d+)\/properties\/[^/]+/.exec(schemaPath)?.[1] ?? '';
+}
+
+/** Whether the union of a wrong branch has another one that failed for a reason of its own. */
+function hasOtherBranch(branch: string, wrong: ReadonlySet<string>, errors: readonly SchemaError[]): boolean {
+  const union = branch.slice(0, branch.lastIndexOf('/') + 1);
+  return errors.some(({ schemaPath, keyword }) => {
+    if (keyword === 'anyOf' || !schemaPath.startsWith(union)) return false;
+    return !wrong.has(union + (schemaPath.slice(union.length).split('/', 1)[0] ?? ''));
+  });
 }
 
 function depth(error: SchemaError): number {

@@ -52,8 +52,15 @@ describe.each(dialects)('a database: %s', (dialect) => {
     });
 
     it('may be null or false', async () => {
-      await database.query('insert into things (id, name, flag, bytes) values ($1, $2, $3, $4)', [1, null, false, null]);
-      expect(await database.query('select name, flag, bytes from things')).toEqual([{ name: null, flag: 0, bytes: null }]);
+      await database.query('insert into things (id, name, flag, bytes) values ($1, $2, $3, $4)', [
+        1,
+        null,
+        false,
+        null,
+      ]);
+      expect(await database.query('select name, flag, bytes from things')).toEqual([
+        { name: null, flag: 0, bytes: null },
+      ]);
     });
 
     it('keep a whole number whole where a column holds text', async () => {
@@ -64,13 +71,16 @@ describe.each(dialects)('a database: %s', (dialect) => {
     it('may be used more than once and in any order', async () => {
       await insert(database, 1, 'a');
       await insert(database, 2, 'b');
-      const text = 'select id from things where name = $2 or (id = $1 and id <> $3 and name <> $2) order by id';
+      const text =
+        'select id from things where name = $2 or (id = $1 and id <> $3 and name <> $2) order by id';
       expect(await database.query(text, [1, 'b', 9])).toEqual([{ id: 1 }, { id: 2 }]);
     });
 
     it('are as many as the statement takes', async () => {
       await expect(database.query('select id from things where id = $1')).rejects.toThrow(QueryFailed);
-      await expect(database.query('select id from things where id = $1', [1, 2])).rejects.toThrow(QueryFailed);
+      await expect(database.query('select id from things where id = $1', [1, 2])).rejects.toThrow(
+        QueryFailed,
+      );
     });
 
     it('that no database can hold are refused before they are sent', async () => {
@@ -83,7 +93,9 @@ describe.each(dialects)('a database: %s', (dialect) => {
     it('beyond 2^53 are read as text, and never rounded', async () => {
       const pico = 9_223_372_036_854_775_807n;
       await database.query('insert into things (id, amount) values ($1, $2)', [1, pico]);
-      expect(await database.query('select cast(amount as text) as amount from things')).toEqual([{ amount: `${pico}` }]);
+      expect(await database.query('select cast(amount as text) as amount from things')).toEqual([
+        { amount: `${pico}` },
+      ]);
       await expect(database.query('select amount from things')).rejects.toThrow(QueryFailed);
     });
 
@@ -101,11 +113,13 @@ describe.each(dialects)('a database: %s', (dialect) => {
 
   describe('statements', () => {
     it('answer what they return', async () => {
-      expect(await database.query('insert into things (id, name) values ($1, $2) returning name, id', [1, 'a'])).toEqual([
-        { name: 'a', id: 1 },
-      ]);
+      expect(
+        await database.query('insert into things (id, name) values ($1, $2) returning name, id', [1, 'a']),
+      ).toEqual([{ name: 'a', id: 1 }]);
       expect(await database.query('update things set name = $1 where id = $2', ['b', 1])).toEqual([]);
-      expect(await database.query('update things set name = $1 where id = $2 returning id', ['c', 7])).toEqual([]);
+      expect(
+        await database.query('update things set name = $1 where id = $2 returning id', ['c', 7]),
+      ).toEqual([]);
       expect(await database.query('delete from things returning name')).toEqual([{ name: 'b' }]);
     });
 
@@ -123,13 +137,19 @@ describe.each(dialects)('a database: %s', (dialect) => {
     });
 
     it('that are wrong reject their own caller only, and say where', async () => {
+      await insert(database, 1, 'a');
       const results = await Promise.allSettled([
-        insert(database, 1, 'a'),
+        insert(database, 2, 'b'),
         database.query('select nothing from things'),
         insert(database, 1, 'again'),
-        insert(database, 2, 'b'),
+        insert(database, 3, 'c'),
       ]);
-      expect(results.map((result) => result.status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled']);
+      expect(results.map((result) => result.status)).toEqual([
+        'fulfilled',
+        'rejected',
+        'rejected',
+        'fulfilled',
+      ]);
       const error = (results[1] as PromiseRejectedResult).reason;
       expect(error).toBeInstanceOf(QueryFailed);
       expect(error.message).toContain('nothing');
@@ -242,7 +262,10 @@ describe.each(dialects)('a database: %s', (dialect) => {
       const total = () => database.query('select sum(amount) as total from things');
       const results = await Promise.all(Array.from({ length: 50 }, (_, i) => (i % 2 ? transfer() : total())));
       for (const result of results) if (result) expect(result).toEqual([{ total: 0 }]);
-      expect(await database.query('select amount from things order by id')).toEqual([{ amount: -25 }, { amount: 25 }]);
+      expect(await database.query('select amount from things order by id')).toEqual([
+        { amount: -25 },
+        { amount: 25 },
+      ]);
     });
 
     it('takes statements side by side', async () => {
@@ -280,14 +303,15 @@ describe.each(dialects)('a database: %s', (dialect) => {
     /** Collects, and waits for the one that was sent last. */
     async function hear(channel: string, send: () => Promise<unknown>): Promise<string[]> {
       const heard: string[] = [];
+      const end = `end ${Math.random()}`;
       const last = Promise.withResolvers<void>();
       const stop = await database.listen(
         channel,
-        (payload) => (payload === 'last' ? last.resolve() : heard.push(payload)),
+        (payload) => (payload === end ? last.resolve() : heard.push(payload)),
         () => {},
       );
       await send();
-      await database.notify(channel, 'last');
+      await database.notify(channel, end);
       await last.promise;
       await stop();
       return heard;
@@ -295,11 +319,12 @@ describe.each(dialects)('a database: %s', (dialect) => {
 
     it('reach every listener of their channel, in order', async () => {
       const heard = await hear('keys', async () => {
-        expect(await hear('keys', () => database.notify('keys', 'é 1'))).toEqual(['é 1']);
+        const inner = await hear('keys', () => database.notify('keys', 'é 1'));
+        expect(inner).toEqual(['é 1']);
         await database.notify('others', 'not for us');
         await database.notify('keys', '2');
       });
-      expect(heard).toEqual(['é 1', '2']);
+      expect(heard).toEqual(['é 1', expect.stringMatching(/^end/), '2']);
     });
 
     it('are sent when their transaction commits, not before', async () => {

@@ -29,9 +29,12 @@ describe('values', () => {
     expect(toBoundValues([true, false, 'a', 1.5, 2n, null, blob])).toEqual([1, 0, 'a', 1.5, 2n, null, blob]);
   });
 
-  it.each([[undefined], [Number.NaN], [Number.POSITIVE_INFINITY], [{}], [new Date()], [['a']]])('refuse %s', (value) => {
-    expect(() => toBoundValues(['fine', value as never])).toThrow('$2');
-  });
+  it.each([[undefined], [Number.NaN], [Number.POSITIVE_INFINITY], [{}], [new Date()], [['a']]])(
+    'refuse %s',
+    (value) => {
+      expect(() => toBoundValues(['fine', value as never])).toThrow('$2');
+    },
+  );
 });
 
 describe('a notification', () => {

@@ -112,7 +112,8 @@ function defineSubscriptionMove(move: SubscriptionMove, summary: string): Route 
     tag,
     response: SubscriptionEntry,
     failures: ['not_found', 'conflict'],
-    handle: async ({ params }, { accounts }) => toSubscriptionEntry(await accounts.moveSubscription(params.id, move)),
+    handle: async ({ params }, { accounts }) =>
+      toSubscriptionEntry(await accounts.moveSubscription(params.id, move)),
   });
 }
 

@@ -5,7 +5,8 @@ import Type, { type TSchema } from 'typebox';
 const name = Type.String({
   minLength: 1,
   maxLength: 100,
-  pattern: '^[^\\s\\u0000-\\u001f\\u007f-\\u009f]([^\\u0000-\\u001f\\u007f-\\u009f]*[^\\s\\u0000-\\u001f\\u007f-\\u009f])?$',
+  pattern:
+    '^[^\\s\\u0000-\\u001f\\u007f-\\u009f]([^\\u0000-\\u001f\\u007f-\\u009f]*[^\\s\\u0000-\\u001f\\u007f-\\u009f])?$',
 });
 /** Up to the year 9999, so that its milliseconds stay an exact number. */
 const unixSeconds = Type.Integer({ minimum: 0, maximum: 253_402_300_799 });
@@ -15,7 +16,9 @@ export const SubscriptionBody = Type.Object({ name }, { additionalProperties: fa
 
 export const KeyBody = Type.Object(
   {
-    subscription: Type.Optional(Type.String({ minLength: 1, description: 'id or name; `default` when absent' })),
+    subscription: Type.Optional(
+      Type.String({ minLength: 1, description: 'id or name; `default` when absent' }),
+    ),
     name: Type.Optional(name),
     expires_at: Type.Optional(orNull(unixSeconds)),
   },
@@ -60,7 +63,10 @@ const keyEntry = {
 };
 
 export const KeyEntry = Type.Object(keyEntry);
-export const NewKeyEntry = Type.Object({ ...keyEntry, secret: Type.String({ description: 'shown this once' }) });
+export const NewKeyEntry = Type.Object({
+  ...keyEntry,
+  secret: Type.String({ description: 'shown this once' }),
+});
 
 export const SubscriptionList = listOf(SubscriptionEntry);
 export const KeyList = listOf(KeyEntry);

@@ -104,13 +104,20 @@ function references(model: ImageModel): Descriptor {
   return { type: 'range', min: 0, max: model.references?.max ?? 0 };
 }
 
-/** The shortest and the longest side that the size constraint leaves possible. */
-function side({ size: { multipleOf, minArea, maxArea, maxRatio } }: ImageModel): Descriptor {
-  return {
-    type: 'range',
-    min: Math.ceil(Math.sqrt(minArea / maxRatio) / multipleOf) * multipleOf,
-    max: Math.floor(Math.sqrt(maxArea * maxRatio) / multipleOf) * multipleOf,
-  };
+/** The shortest and the longest side that a size within the constraint can have. */
+function side({ size }: ImageModel): Descriptor {
+  const { multipleOf, minArea, maxArea, maxRatio } = size;
+  let min = Math.ceil(Math.sqrt(minArea / maxRatio) / multipleOf) * multipleOf;
+  let max = Math.floor(Math.sqrt(maxArea * maxRatio) / multipleOf) * multipleOf;
+  // Rounding to multiples can leave the outermost sides without a partner. The default size ends the search.
+  while (!hasPartner(min, size)) min += multipleOf;
+  while (!hasPartner(max, size)) max -= multipleOf;
+  return { type: 'range', min, max };
+}
+
+function hasPartner(length: number, { multipleOf, minArea, maxArea, maxRatio }: ImageModel['size']): boolean {
+  const shortest = Math.ceil(Math.max(length / maxRatio, minArea / length) / multipleOf) * multipleOf;
+  return shortest <= Math.min(length * maxRatio, maxArea / length);
 }
 
 function rangeOf(range: ImageModel['steps']): RangeDescriptor {

@@ -101,6 +101,7 @@ describe('GET /models for clients of the messages format', () => {
     const before = await list('?before_id=acme/thinker&limit=2');
     expect(ids(before)).toEqual(shown.slice(2, 4));
     expect(before.has_more).toBe(true);
+    expect(await list('?before_id=plain-chat&limit=1')).toMatchObject({ has_more: true, first_id: shown[1] });
     expect(await list('?before_id=plain-chat&limit=2')).toMatchObject({
       has_more: false,
       first_id: 'qwen3-8b',

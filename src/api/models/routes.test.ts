@@ -226,7 +226,7 @@ describe('GET /model/{author}/{slug}', () => {
 });
 
 describe('GET /models/{id}', () => {
-  test('[AUTH-14] [AUTH-16] without a key it is a 401, and so is the endpoints route', async () => {
+  test('[AUTH-14] without a key it is a 401, and so is the endpoints route', async () => {
     expect((await get('/models/qwen3-8b', { key: null })).status).toBe(401);
     expect((await get('/models/qwen/qwen3-8b/endpoints', { key: null })).status).toBe(401);
   });

@@ -38,7 +38,22 @@ async function startWithKey(database: Database = test.database) {
   const accounts = await start(database);
   const { subscription, secret } = await accounts.ensureDefault();
   const { data } = await accounts.listKeys({ limit: 10 });
+  await quiet();
   return { accounts, subscription, secret: secret ?? '', key: data[0]! };
+}
+
+/** Waits until everybody has heard of the changes so far: notifications arrive in the order of their commits. */
+async function quiet(): Promise<void> {
+  const heard = Promise.withResolvers<void>();
+  const mark = JSON.stringify({ keyId: 'mark' });
+  const stop = await test.database.listen(
+    'accounts',
+    (payload) => payload === mark && heard.resolve(),
+    heard.reject,
+  );
+  await test.database.notify('accounts', mark);
+  await heard.promise;
+  await stop();
 }
 
 /** Gates and failures in front of a real database. */
@@ -121,15 +136,26 @@ describe('the first start', () => {
     const { subscription, secret } = await accounts.ensureDefault({ withKey: false });
     expect(secret).toBeUndefined();
     await accounts.seedKey(subscription.id, 'sk-chosen-by-the-operator', 'seed');
-    expect((await accounts.listKeys({ limit: 10 })).data).toMatchObject([{ name: 'seed', prefix: 'sk-chose' }]);
+    expect((await accounts.listKeys({ limit: 10 })).data).toMatchObject([
+      { name: 'seed', prefix: 'sk-chose' },
+    ]);
   });
 });
 
 describe('authentication', () => {
   it('[AUTH-6] keys match exactly: another case, a cut key or an added character is no key', async () => {
     const { accounts, secret } = await startWithKey();
-    const swapped = [...secret].map((c) => (c === c.toLowerCase() ? c.toUpperCase() : c.toLowerCase())).join('');
-    for (const wrong of [swapped, secret.slice(0, -1), `${secret}x`, ` ${secret}`, `${secret} `, secret.slice(0, 10)]) {
+    const swapped = [...secret]
+      .map((c) => (c === c.toLowerCase() ? c.toUpperCase() : c.toLowerCase()))
+      .join('');
+    for (const wrong of [
+      swapped,
+      secret.slice(0, -1),
+      `${secret}x`,
+      ` ${secret}`,
+      `${secret} `,
+      secret.slice(0, 10),
+    ]) {
       expect(await accounts.authenticate(wrong)).toBeUndefined();
     }
     expect(await accounts.authenticate(secret)).toBeDefined();
@@ -150,7 +176,10 @@ describe('authentication', () => {
 
   it('stores nothing that contains the secret', async () => {
     const { secret } = await startWithKey();
-    const rows = [...(await test.database.query('select * from keys')), ...(await test.database.query('select * from subscriptions'))];
+    const rows = [
+      ...(await test.database.query('select * from keys')),
+      ...(await test.database.query('select * from subscriptions')),
+    ];
     expect(JSON.stringify(rows)).not.toContain(secret.slice(0, 12));
     expect(JSON.stringify(logged)).not.toContain(secret.slice(0, 12));
   });
@@ -215,7 +244,12 @@ describe('the states of a key', () => {
 
   it('a key expires by the clock, also while it is remembered, and the time can be moved', async () => {
     const { accounts } = await startWithKey();
-    const { secret, key } = await accounts.createKey({ subscription: 'default', name: 'guest', expiresAt: clock + 1000 });
+    const { secret, key } = await accounts.createKey({
+      subscription: 'default',
+      name: 'guest',
+      expiresAt: clock + 1000,
+    });
+    await quiet();
     expect(await accounts.authenticate(secret)).toBeDefined();
     clock += 999;
     expect(accounts.authenticate(secret)).toBeDefined();
@@ -231,7 +265,9 @@ describe('the states of a key', () => {
 
   it('a new key cannot have expired already', async () => {
     const { accounts } = await startWithKey();
-    const error = await failure(accounts.createKey({ subscription: 'default', name: 'late', expiresAt: clock }));
+    const error = await failure(
+      accounts.createKey({ subscription: 'default', name: 'late', expiresAt: clock }),
+    );
     expect(error).toMatchObject({ kind: 'invalid_request', param: 'expires_at' });
   });
 
@@ -258,7 +294,10 @@ describe('the states of a key', () => {
   it('of two moves at the same moment one wins', async () => {
     const { accounts, key } = await startWithKey();
     const other = await start();
-    const results = await Promise.allSettled([accounts.moveKey(key.id, 'suspend'), other.moveKey(key.id, 'suspend')]);
+    const results = await Promise.allSettled([
+      accounts.moveKey(key.id, 'suspend'),
+      other.moveKey(key.id, 'suspend'),
+    ]);
     expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
   });
 
@@ -274,7 +313,8 @@ describe('the states of a key', () => {
 
   it('a prefix that two keys share names neither', async () => {
     const { accounts, subscription } = await startWithKey();
-    for (const end of ['one', 'two']) await accounts.seedKey(subscription.id, `a-long-prefix-that-is-shared-${end}`, end);
+    for (const end of ['one', 'two'])
+      await accounts.seedKey(subscription.id, `a-long-prefix-that-is-shared-${end}`, end);
     expect(await failure(accounts.moveKey('a-long-pre', 'revoke'))).toMatchObject({ kind: 'conflict' });
   });
 });
@@ -289,7 +329,10 @@ describe('the states of a subscription', () => {
     expect(await accounts.authenticate(acme.secret)).toBeUndefined();
     await accounts.moveSubscription('acme', 'resume');
     expect(await accounts.authenticate(acme.secret)).toBeDefined();
-    expect(await accounts.moveSubscription('acme', 'close')).toMatchObject({ status: 'closed', closedAt: clock });
+    expect(await accounts.moveSubscription('acme', 'close')).toMatchObject({
+      status: 'closed',
+      closedAt: clock,
+    });
     expect(await accounts.authenticate(acme.secret)).toBeUndefined();
     expect(await accounts.authenticate(secret)).toBeDefined();
   });
@@ -301,15 +344,21 @@ describe('the states of a subscription', () => {
     for (const move of ['suspend', 'resume', 'close'] as const) {
       expect(await failure(accounts.moveSubscription('acme', move))).toMatchObject({ kind: 'conflict' });
     }
-    expect(await failure(accounts.createKey({ subscription: 'acme', name: 'late' }))).toMatchObject({ kind: 'conflict' });
+    expect(await failure(accounts.createKey({ subscription: 'acme', name: 'late' }))).toMatchObject({
+      kind: 'conflict',
+    });
   });
 
   it('a name is taken once, and looks like no id', async () => {
     const { accounts, subscription } = await startWithKey();
     expect(await failure(accounts.createSubscription('default'))).toMatchObject({ kind: 'conflict' });
-    expect(await failure(accounts.createSubscription(subscription.id))).toMatchObject({ kind: 'invalid_request' });
+    expect(await failure(accounts.createSubscription(subscription.id))).toMatchObject({
+      kind: 'invalid_request',
+    });
     expect(await failure(accounts.getSubscription('nobody'))).toMatchObject({ kind: 'not_found' });
-    expect(await accounts.getSubscription(subscription.id)).toEqual(await accounts.getSubscription('default'));
+    expect(await accounts.getSubscription(subscription.id)).toEqual(
+      await accounts.getSubscription('default'),
+    );
   });
 });
 
@@ -330,14 +379,20 @@ describe('a seeded key', () => {
     await accounts.moveKey(id, 'revoke');
     await accounts.seedKey(subscription.id, seed, 'seed');
     expect(await accounts.authenticate(seed)).toBeUndefined();
-    expect(logged).toContainEqual(expect.objectContaining({ level: 40, key: id, msg: 'the seeded key is revoked and stays so' }));
+    expect(logged).toContainEqual(
+      expect.objectContaining({ level: 40, key: id, msg: 'the seeded key is revoked and stays so' }),
+    );
   });
 
   it('must be visible ASCII, and a short one is warned of', async () => {
     const { accounts, subscription } = await startWithKey();
-    expect(await failure(accounts.seedKey(subscription.id, 'two words', 'seed'))).toMatchObject({ kind: 'invalid_request' });
+    expect(await failure(accounts.seedKey(subscription.id, 'two words', 'seed'))).toMatchObject({
+      kind: 'invalid_request',
+    });
     await accounts.seedKey(subscription.id, 'short', 'seed');
-    expect(logged).toContainEqual(expect.objectContaining({ level: 40, msg: expect.stringContaining('guessed') }));
+    expect(logged).toContainEqual(
+      expect.objectContaining({ level: 40, msg: expect.stringContaining('guessed') }),
+    );
   });
 });
 
@@ -348,7 +403,9 @@ describe('several processes on one database', () => {
     await other.authenticate(secret);
     expect(other.authenticate(secret)).not.toBeInstanceOf(Promise);
     await accounts.moveKey(key.id, 'revoke');
-    await expect.poll(async () => await other.authenticate(secret), { interval: 5, timeout: 1000 }).toBeUndefined();
+    await expect
+      .poll(async () => await other.authenticate(secret), { interval: 5, timeout: 1000 })
+      .toBeUndefined();
   });
 
   it('a key made in one works in the other that had refused it', async () => {
@@ -456,7 +513,12 @@ describe('while the store is down', () => {
   it('an expired key is refused although it is stale and cannot be read', async () => {
     const flaky = createFlaky(test.database);
     const { accounts } = await startWithKey(flaky.database);
-    const { secret } = await accounts.createKey({ subscription: 'default', name: 'guest', expiresAt: clock + 10 });
+    const { secret } = await accounts.createKey({
+      subscription: 'default',
+      name: 'guest',
+      expiresAt: clock + 10,
+    });
+    await quiet();
     await accounts.authenticate(secret);
     flaky.down = true;
     flaky.gap();
@@ -507,8 +569,12 @@ describe('lists', () => {
     await accounts.createSubscription('acme');
     await accounts.createKey({ subscription: 'acme', name: 'a' });
     expect((await accounts.listKeys({ limit: 10 })).data).toHaveLength(2);
-    expect((await accounts.listKeys({ subscription: 'acme', limit: 10 })).data).toMatchObject([{ name: 'a' }]);
-    expect(await failure(accounts.listKeys({ subscription: 'nobody', limit: 10 }))).toMatchObject({ kind: 'not_found' });
+    expect((await accounts.listKeys({ subscription: 'acme', limit: 10 })).data).toMatchObject([
+      { name: 'a' },
+    ]);
+    expect(await failure(accounts.listKeys({ subscription: 'nobody', limit: 10 }))).toMatchObject({
+      kind: 'not_found',
+    });
     expect((await accounts.listSubscriptions({ limit: 1 })).hasMore).toBe(true);
   });
 });

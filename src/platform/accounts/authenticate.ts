@@ -77,7 +77,10 @@ export function createAuthenticator({ sql, cache, now, isHearing }: Authenticato
       // Asked only now: a revocation that was heard meanwhile has dropped it.
       const remembered = cache.find(secret);
       if (remembered !== undefined) return ifNotExpired(remembered);
-      throw new GatewayError('overloaded', 'Keys cannot be checked at the moment', { retryAfterSeconds: 2, cause });
+      throw new GatewayError('overloaded', 'Keys cannot be checked at the moment', {
+        retryAfterSeconds: 2,
+        cause,
+      });
     }
   }
 

@@ -38,7 +38,9 @@ export interface Accounts extends Authenticator {
   start(): Promise<void>;
   close(): Promise<void>;
   /** The subscription `default`. Where there was none it is made, with one key, whose secret is answered once. */
-  ensureDefault(options?: { withKey?: boolean }): Promise<{ subscription: Subscription; secret: string | undefined }>;
+  ensureDefault(options?: {
+    withKey?: boolean;
+  }): Promise<{ subscription: Subscription; secret: string | undefined }>;
   createSubscription(name: string): Promise<Subscription>;
   listSubscriptions(page: PageRequest): Promise<Page<Subscription>>;
   getSubscription(idOrName: string): Promise<Subscription>;
@@ -71,10 +73,17 @@ const shortSecret = 16;
 export function createAccounts({ database, now, log }: AccountsParts): Accounts {
   const cache = createKeyCache();
   let stopListening: (() => Promise<void>) | undefined;
-  const authenticator = createAuthenticator({ sql: database, cache, now, isHearing: () => stopListening !== undefined });
+  const authenticator = createAuthenticator({
+    sql: database,
+    cache,
+    now,
+    isHearing: () => stopListening !== undefined,
+  });
 
   /** One transaction that changes records and says which; this process forgets at once, the others on hearing. */
-  async function change<T>(work: (tx: Sql, tell: (affected: Affected) => Promise<void>) => Promise<T>): Promise<T> {
+  async function change<T>(
+    work: (tx: Sql, tell: (affected: Affected) => Promise<void>) => Promise<T>,
+  ): Promise<T> {
     const told: Affected[] = [];
     try {
       return await asked(() =>
@@ -99,7 +108,14 @@ export function createAccounts({ database, now, log }: AccountsParts): Accounts 
   ): Promise<Key | undefined> {
     const created = await store.insertKey(
       tx,
-      { ...owner, id: createId('key'), prefix: visiblePrefix(secret), status: 'active', createdAt: now(), revokedAt: null },
+      {
+        ...owner,
+        id: createId('key'),
+        prefix: visiblePrefix(secret),
+        status: 'active',
+        createdAt: now(),
+        revokedAt: null,
+      },
       hashSecret(secret),
     );
     if (created !== undefined) await tell({ keyId: created.id });
@@ -139,7 +155,11 @@ export function createAccounts({ database, now, log }: AccountsParts): Accounts 
         // Of several processes that start at once, the one whose row was taken also makes the key.
         const subscription = await insertSubscription(tx, tell, defaultName);
         if (subscription === undefined || secret === undefined) return subscription;
-        await insertKey(tx, tell, secret, { subscriptionId: subscription.id, name: defaultName, expiresAt: null });
+        await insertKey(tx, tell, secret, {
+          subscriptionId: subscription.id,
+          name: defaultName,
+          expiresAt: null,
+        });
         return subscription;
       });
       if (made !== undefined) return { subscription: made, secret };
@@ -148,10 +168,13 @@ export function createAccounts({ database, now, log }: AccountsParts): Accounts 
 
     async createSubscription(name) {
       if (name.startsWith('sub_')) {
-        throw new GatewayError('invalid_request', 'name must not start with "sub_", as ids do', { param: 'name' });
+        throw new GatewayError('invalid_request', 'name must not start with "sub_", as ids do', {
+          param: 'name',
+        });
       }
       const created = await change((tx, tell) => insertSubscription(tx, tell, name));
-      if (created === undefined) throw new GatewayError('conflict', `The subscription ${name} exists already`);
+      if (created === undefined)
+        throw new GatewayError('conflict', `The subscription ${name} exists already`);
       log.info({ subscription: created.id, name }, 'subscription created');
       return created;
     },
@@ -168,7 +191,11 @@ export function createAccounts({ database, now, log }: AccountsParts): Accounts 
         const found = await readSubscription(tx, idOrName);
         const status = nextStatus('subscription', found.status, move, subscriptionMoves[move]);
         const closedAt = status === 'closed' ? now() : null;
-        const updated = await store.updateSubscriptionStatus(tx, { ...found, status, closedAt }, found.status);
+        const updated = await store.updateSubscriptionStatus(
+          tx,
+          { ...found, status, closedAt },
+          found.status,
+        );
         if (updated === undefined) throw changedMeanwhile('subscription');
         await tell({ subscriptionId: updated.id });
         return updated;
@@ -179,12 +206,15 @@ export function createAccounts({ database, now, log }: AccountsParts): Accounts 
 
     async createKey({ subscription, name, expiresAt = null }) {
       if (expiresAt !== null && expiresAt <= now()) {
-        throw new GatewayError('invalid_request', 'expires_at must be in the future', { param: 'expires_at' });
+        throw new GatewayError('invalid_request', 'expires_at must be in the future', {
+          param: 'expires_at',
+        });
       }
       const secret = createSecret();
       const key = await change(async (tx, tell) => {
         const owner = await readSubscription(tx, subscription);
-        if (owner.status === 'closed') throw new GatewayError('conflict', `The subscription ${owner.name} is closed`);
+        if (owner.status === 'closed')
+          throw new GatewayError('conflict', `The subscription ${owner.name} is closed`);
         return insertKey(tx, tell, secret, { subscriptionId: owner.id, name, expiresAt });
       });
       assert(key !== undefined, 'two random secrets of 256 bits are never equal');
@@ -200,9 +230,11 @@ export function createAccounts({ database, now, log }: AccountsParts): Accounts 
       });
       assert(key !== undefined, 'a key that was not inserted exists');
       const fields = { key: key.id, subscription: key.subscriptionId };
-      if (key.subscriptionId !== subscriptionId) log.warn(fields, 'the seeded key belongs to another subscription');
+      if (key.subscriptionId !== subscriptionId)
+        log.warn(fields, 'the seeded key belongs to another subscription');
       if (key.status !== 'active') log.warn(fields, `the seeded key is ${key.status} and stays so`);
-      else if (key.expiresAt !== null && key.expiresAt <= now()) log.warn(fields, 'the seeded key has expired');
+      else if (key.expiresAt !== null && key.expiresAt <= now())
+        log.warn(fields, 'the seeded key has expired');
       if (secret.length < shortSecret) {
         log.warn(fields, `the seeded key has fewer than ${shortSecret} characters: it can be guessed`);
       }
@@ -235,7 +267,8 @@ export function createAccounts({ database, now, log }: AccountsParts): Accounts 
       const expired = await change(async (tx, tell) => {
         const found = await readKey(tx, idOrPrefix);
         const updated = await store.updateKeyExpiry(tx, found.id, expiresAt);
-        if (updated === undefined) throw new GatewayError('conflict', 'The key is revoked; it cannot be given a time any more');
+        if (updated === undefined)
+          throw new GatewayError('conflict', 'The key is revoked; it cannot be given a time any more');
         await tell({ keyId: updated.id });
         return updated;
       });
@@ -255,7 +288,11 @@ export function createAccounts({ database, now, log }: AccountsParts): Accounts 
 function toAffected(payload: string): Affected | undefined {
   try {
     const { keyId, subscriptionId } = JSON.parse(payload) as Affected;
-    return typeof keyId === 'string' ? { keyId } : typeof subscriptionId === 'string' ? { subscriptionId } : undefined;
+    return typeof keyId === 'string'
+      ? { keyId }
+      : typeof subscriptionId === 'string'
+        ? { subscriptionId }
+        : undefined;
   } catch {
     return undefined;
   }
@@ -273,7 +310,8 @@ async function readKey(sql: Sql, idOrPrefix: string): Promise<Key> {
   // Somebody who pastes a whole secret must not find it in the log.
   const shown = idOrPrefix.startsWith('key_') ? idOrPrefix : idOrPrefix.slice(0, longestPrefix);
   if (key === undefined) throw new GatewayError('not_found', `There is no key ${shown}`);
-  if (found.length > 1) throw new GatewayError('conflict', `Several keys start with ${shown}: name one by its id`);
+  if (found.length > 1)
+    throw new GatewayError('conflict', `Several keys start with ${shown}: name one by its id`);
   return key;
 }
 
@@ -282,7 +320,10 @@ async function asked<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (cause) {
     if (!(cause instanceof StoreUnavailable)) throw cause;
-    throw new GatewayError('overloaded', 'The accounts cannot be reached at the moment', { retryAfterSeconds: 2, cause });
+    throw new GatewayError('overloaded', 'The accounts cannot be reached at the moment', {
+      retryAfterSeconds: 2,
+      cause,
+    });
   }
 }
 

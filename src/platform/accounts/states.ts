@@ -23,10 +23,18 @@ export const keyMoves: Readonly<Record<KeyMove, Move<KeyStatus>>> = {
 };
 
 /** Where a move leads from here; a `conflict` where the table has no such arrow. */
-export function nextStatus<Status extends string>(noun: string, status: Status, name: string, move: Move<Status>): Status {
+export function nextStatus<Status extends string>(
+  noun: string,
+  status: Status,
+  name: string,
+  move: Move<Status>,
+): Status {
   if (move.from.includes(status)) return move.to;
   const wanted = move.from.join(' or ');
-  throw new GatewayError('conflict', `The ${noun} is ${status}; only one that is ${wanted} can ${verbs[name] ?? name}`);
+  throw new GatewayError(
+    'conflict',
+    `The ${noun} is ${status}; only one that is ${wanted} can ${verbs[name] ?? name}`,
+  );
 }
 
 const verbs: Readonly<Record<string, string>> = {

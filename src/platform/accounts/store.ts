@@ -13,7 +13,10 @@ export interface Credential {
 }
 
 /** Answers undefined when the name is taken. */
-export async function insertSubscription(sql: Sql, subscription: Subscription): Promise<Subscription | undefined> {
+export async function insertSubscription(
+  sql: Sql,
+  subscription: Subscription,
+): Promise<Subscription | undefined> {
   const { id, name, status, createdAt, closedAt } = subscription;
   const rows = await sql.query(
     `insert into subscriptions (${subscriptionColumns}) values ($1, $2, $3, $4, $5)
@@ -24,7 +27,10 @@ export async function insertSubscription(sql: Sql, subscription: Subscription): 
 }
 
 export async function findSubscription(sql: Sql, idOrName: string): Promise<Subscription | undefined> {
-  const rows = await sql.query(`select ${subscriptionColumns} from subscriptions where id = $1 or name = $1`, [idOrName]);
+  const rows = await sql.query(
+    `select ${subscriptionColumns} from subscriptions where id = $1 or name = $1`,
+    [idOrName],
+  );
   return rows.map(toSubscription)[0];
 }
 
@@ -65,7 +71,9 @@ export async function insertKey(sql: Sql, key: Key, hash: string): Promise<Key |
 
 /** The keys that an id or a visible prefix names: none, one, or several that share the prefix. */
 export async function findKeys(sql: Sql, idOrPrefix: string): Promise<Key[]> {
-  const rows = await sql.query(`select ${keyColumns} from keys where id = $1 or prefix = $1 limit 2`, [idOrPrefix]);
+  const rows = await sql.query(`select ${keyColumns} from keys where id = $1 or prefix = $1 limit 2`, [
+    idOrPrefix,
+  ]);
   return rows.map(toKey);
 }
 
@@ -111,7 +119,11 @@ export async function updateKeyStatus(
 }
 
 /** Touches the time alone, so that a suspension at the same moment is not undone. Undefined: it is revoked. */
-export async function updateKeyExpiry(sql: Sql, id: string, expiresAt: number | null): Promise<Key | undefined> {
+export async function updateKeyExpiry(
+  sql: Sql,
+  id: string,
+  expiresAt: number | null,
+): Promise<Key | undefined> {
   const rows = await sql.query(
     `update keys set expires_at = $2 where id = $1 and status <> 'revoked' returning ${keyColumns}`,
     [id, expiresAt],

@@ -181,7 +181,11 @@ function chooseDefaults(
       continue;
     }
     const offered = models.filter((model) => model.type === type && model.served && !model.private);
-    const fallback = offered.find((model) => model.id === settings.builtins.defaults[type]) ?? offered[0];
+    const isBuiltin = (model: Model | undefined) =>
+      settings.builtins.models.some(({ id }) => id === model?.id);
+    const usual = offered.find((model) => model.id === settings.builtins.defaults[type]);
+    // The operator's models stand first: whoever declares one does not mean the sandbox.
+    const fallback = isBuiltin(offered[0]) ? (usual ?? offered[0]) : offered[0];
     if (fallback !== undefined) defaults.set(type, fallback.id);
   }
   return defaults;

@@ -1,0 +1,70 @@
+import Type from 'typebox';
+import { describe, expect, it } from 'vitest';
+import { createValidator, toPath } from './schema.ts';
+
+const Part = Type.Union([
+  Type.Object({ type: Type.Literal('text'), text: Type.String() }),
+  Type.Object({
+    type: Type.Literal('image_url'),
+    image_url: Type.Union([Type.String(), Type.Object({ url: Type.String() })]),
+  }),
+]);
+const validator = createValidator(
+  Type.Object({
+    content: Type.Optional(Type.Union([Type.String(), Type.Array(Part)])),
+    n: Type.Optional(Type.Union([Type.Integer({ minimum: 1, maximum: 9 }), Type.Null()])),
+    name: Type.Optional(Type.String({ minLength: 1, maxLength: 3, pattern: '^[a-z]*$' })),
+    options: Type.Optional(
+      Type.Object({ steps: Type.Optional(Type.Integer()) }, { additionalProperties: false }),
+    ),
+    tags: Type.Optional(Type.Record(Type.String(), Type.Number(), { maxProperties: 1 })),
+    stop: Type.Optional(Type.Array(Type.String(), { maxItems: 1 })),
+    share: Type.Optional(Type.Number({ exclusiveMinimum: 0, exclusiveMaximum: 1 })),
+    mode: Type.Optional(Type.Union([Type.Literal('a'), Type.Literal('b')])),
+  }),
+);
+const said = (value: unknown) => {
+  expect(validator.check(value)).toBe(false);
+  const { path, message } = validator.problem(value);
+  return `${path} ${message}`;
+};
+
+describe('a problem in words', () => {
+  it('names the path as a person writes it', () => {
+    expect(toPath('/messages/2/content')).toBe('messages[2].content');
+    expect(toPath('')).toBe('');
+    expect(toPath('/a~1b/c~0d/0/1')).toBe('a/b.c~d[0][1]');
+  });
+
+  it('speaks of the branch of a union that was meant', () => {
+    expect(said({ content: [{ type: 'text', text: 1 }] })).toBe('content[0].text must be a string');
+    expect(said({ content: [{ type: 'text' }] })).toBe('content[0].text is required');
+    expect(said({ content: [{ type: 'image_url', image_url: {} }] })).toBe(
+      'content[0].image_url.url is required',
+    );
+    expect(said({ content: [{ type: 'image_url' }] })).toBe('content[0].image_url is required');
+    expect(said({ content: [{ type: 'sound' }] })).toBe('content[0].type must be one of "text", "image_url"');
+    expect(said({ content: ['x'] })).toBe('content[0] must be an object');
+    expect(said({ content: 5 })).toBe('content must be a string or an array');
+    expect(said({ mode: 'c' })).toBe('mode must be one of "a", "b"');
+  });
+
+  it('gives the limit', () => {
+    expect(said({ n: 0 })).toBe('n must be at least 1');
+    expect(said({ n: 10 })).toBe('n must be at most 9');
+    expect(said({ n: 'x' })).toBe('n must be an integer');
+    expect(said({ name: '' })).toBe('name must not be empty');
+    expect(said({ name: 'abcd' })).toBe('name must have at most 3 characters');
+    expect(said({ name: 'A' })).toBe('name must match ^[a-z]*$');
+    expect(said({ stop: ['a', 'b'] })).toBe('stop must have at most 1 item');
+    expect(said({ tags: { a: 1, b: 2 } })).toBe('tags must have at most 1 entries');
+    expect(said({ share: 0 })).toBe('share must be greater than 0');
+    expect(said({ share: 1 })).toBe('share must be less than 1');
+    expect(said({ options: { step: 1 } })).toBe('options.step is not a known field');
+  });
+
+  it('of a value that is no object at all has an empty path', () => {
+    expect(said(5)).toBe(' must be an object');
+    expect(said(null)).toBe(' must be an object');
+  });
+});
