@@ -6,7 +6,7 @@ import { engineKinds } from './engines/index.ts';
 import { type App, createApp } from './http/app.ts';
 import type { Route } from './http/route.ts';
 import type { Log } from './lib/log.ts';
-import { createAccounts } from './platform/accounts/index.ts';
+import { type Accounts, createAccounts } from './platform/accounts/index.ts';
 import { createCatalog } from './platform/catalog/index.ts';
 import { createEngines } from './platform/engines/index.ts';
 import { createHealth } from './platform/health/index.ts';
@@ -42,26 +42,24 @@ export async function compose({
   extraRoutes = [],
   platform: given = {},
 }: Parts): Promise<House> {
-  // The catalogue first: a mistake in the configuration is told before anything is opened.
-  const { settings, secret } = config;
-  const catalog = createCatalog({ settings, engineKinds });
-  const engines = createEngines({ kinds: engineKinds, settings: settings.engines, secret, log });
-
-  const database = await openDatabase({ databaseUrl: config.databaseUrl, folder: config.dataFolder, log });
+  // Closed in the reverse order, also when a later part fails to open.
+  const opened = new AsyncDisposableStack();
+  const open = <T extends { close(): Promise<void> }>(part: T): T => {
+    opened.defer(() => part.close());
+    return part;
+  };
   try {
-    await migrate(database, { folder: migrationsFolder, log });
-    const accounts = createAccounts({ database, now, log });
-    await accounts.start();
-    const firstKey = await openDefaultSubscription();
+    // The catalogue first: a mistake in the configuration is told before anything is opened.
+    const { settings, secret, databaseUrl, dataFolder } = config;
+    const catalog = createCatalog({ settings, engineKinds });
+    const engines = open(createEngines({ kinds: engineKinds, settings: settings.engines, secret, log }));
 
-    async function openDefaultSubscription(): Promise<string | undefined> {
-      const { subscription, secret } = await accounts.ensureDefault({
-        withKey: config.apiKeySeed === undefined,
-      });
-      if (config.apiKeySeed !== undefined)
-        await accounts.seedKey(subscription.id, config.apiKeySeed, 'ROUNDHOUSE_API_KEY');
-      return secret;
-    }
+    const database = open(await openDatabase({ databaseUrl, folder: dataFolder, log }));
+    await migrate(database, { folder: migrationsFolder, log });
+
+    const accounts = open(createAccounts({ database, now, log }));
+    await accounts.start();
+    const firstKey = await openDefaultSubscription(accounts, config.apiKeySeed);
 
     const health = createHealth({ catalog, database, engines, now });
     const platform: Platform = { accounts, catalog, health, ...given };
@@ -75,14 +73,20 @@ export async function compose({
         catalog.replace(next);
         engines.replace(next.engines);
       },
-      async close() {
-        await accounts.close();
-        await engines.close();
-        await database.close();
-      },
+      close: () => opened.disposeAsync(),
     };
   } catch (error) {
-    await database.close();
+    await opened.disposeAsync();
     throw error;
   }
+}
+
+/** On the very first start it has a key made for it, unless the operator brings one. */
+async function openDefaultSubscription(
+  accounts: Accounts,
+  seed: string | undefined,
+): Promise<string | undefined> {
+  const { subscription, secret } = await accounts.ensureDefault({ withKey: seed === undefined });
+  if (seed !== undefined) await accounts.seedKey(subscription.id, seed, 'ROUNDHOUSE_API_KEY');
+  return secret;
 }

@@ -1,5 +1,4 @@
 /** Runs the gateway until it is told to stop: listens, greets, reloads on SIGHUP, and ends in order on SIGTERM. */
-import { once } from 'node:events';
 import { compose } from './compose.ts';
 import type { Config } from './config.ts';
 import { controlSocketPath } from './http/control-socket.ts';
@@ -7,6 +6,7 @@ import { type Listener, listen } from './http/server.ts';
 import type { Log } from './lib/log.ts';
 
 const drainMs = 60_000;
+const sameSignalMs = 1_000;
 
 export async function serve({ config, log }: { config: Config; log: Log }): Promise<void> {
   const stop = stopSignal();
@@ -35,8 +35,22 @@ export async function serve({ config, log }: { config: Config; log: Log }): Prom
   }
 }
 
-async function stopSignal(): Promise<string> {
-  return Promise.race(['SIGTERM', 'SIGINT'].map((signal) => once(process, signal).then(() => signal)));
+/**
+ * The first signal ends in order. One more a while later ends at once, for whoever does not want to wait; at
+ * first it is ignored, because a terminal and npm both pass on the same Ctrl-C.
+ */
+function stopSignal(): Promise<string> {
+  return new Promise((resolve) => {
+    let firstAt: number | undefined;
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      process.on(signal, () => {
+        const now = performance.now();
+        firstAt ??= now;
+        if (now - firstAt > sameSignalMs) process.exit(1);
+        resolve(signal);
+      });
+    }
+  });
 }
 
 function greeting(address: string, firstKey: string | undefined): string {

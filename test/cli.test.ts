@@ -73,6 +73,8 @@ describe('the command line beside a running gateway on SQLite', () => {
     const doctor = await roundhouse('doctor');
     expect(doctor.out).toMatch(/ok +database +SQLite, open in the running gateway/);
     expect(doctor.code).toBe(0);
+    const taken = await run(process.execPath, [launcher, 'doctor'], { PORT: new URL(gateway.url).port });
+    expect(taken.out).toMatch(/ok +address +the gateway answers on 127\.0\.0\.1:\d+/);
     expect((await roundhouse('models', 'list')).out).toContain('sandbox-chat');
 
     const migrate = await roundhouse('migrate');

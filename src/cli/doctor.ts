@@ -1,5 +1,6 @@
 /** `roundhouse doctor`: looks at everything that a start needs, one line each, and changes nothing. */
 import { accessSync, constants, existsSync, mkdtempSync, rmdirSync, statSync } from 'node:fs';
+import { get } from 'node:http';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { migrationsFolder } from '../compose.ts';
@@ -159,17 +160,17 @@ function tryListening(host: string, port: number): Promise<void> {
 
 const answerTimeoutMs = 3_000;
 
-async function isGateway(host: string, port: number): Promise<boolean> {
+/** Every answer of ours carries a request id of ours. */
+function isGateway(host: string, port: number): Promise<boolean> {
   // Who listens on every address is asked on this machine's own.
-  const reached =
-    host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;
-  try {
-    const response = await fetch(`http://${reached}:${port}/v1/models/count`, {
-      signal: AbortSignal.timeout(answerTimeoutMs),
+  const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return new Promise((resolve) => {
+    const options = { host: reached, port, path: '/v1/models/count', agent: false, timeout: answerTimeoutMs };
+    const request = get(options, (response) => {
+      response.resume();
+      resolve(String(response.headers['x-request-id']).startsWith('req_'));
     });
-    await response.body?.cancel();
-    return response.headers.get('x-request-id')?.startsWith('req_') ?? false;
-  } catch {
-    return false;
-  }
+    request.on('timeout', () => request.destroy());
+    request.on('error', () => resolve(false));
+  });
 }

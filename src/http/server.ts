@@ -1,5 +1,5 @@
 /** Listens: on the network, and on the control socket. Answers what is not even HTTP, and ends in order. */
-import { chmodSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { GatewayError } from '../lib/errors.ts';
@@ -32,14 +32,23 @@ export async function listen(app: App, place: Place): Promise<Listener> {
   if ('socketPath' in place) rmSync(place.socketPath, { force: true });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    if ('socketPath' in place) server.listen(place.socketPath, resolve);
+    if ('socketPath' in place) listenForOwner(server, place.socketPath, resolve);
     else server.listen(place.port, place.host, 1024, resolve);
   });
-  if ('socketPath' in place) chmodSync(place.socketPath, 0o600);
   return {
     address: 'socketPath' in place ? place.socketPath : toAddress(server),
     close: (drainMs) => close(server, drainMs),
   };
+}
+
+/** The mode is set by the umask while the socket is made: a `chmod` afterwards would leave a moment for others. */
+function listenForOwner(server: Server, socketPath: string, onListening: () => void): void {
+  const usual = process.umask(0o177);
+  try {
+    server.listen(socketPath, onListening);
+  } finally {
+    process.umask(usual);
+  }
 }
 
 function toAddress(server: Server): string {

@@ -20,12 +20,15 @@ export class FolderInUse extends Error {
   }
 }
 
+/** A command of the command line may hold the folder for a moment. */
+const patienceMs = 1_500;
+
 /** Takes the folder, making it if it is not there, and answers what gives it back. */
 export function lockFolder(folder: string): () => void {
   // Only its owner may read what is kept here.
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const pidFile = join(folder, 'roundhouse.pid');
-  const lock = new DatabaseSync(join(folder, 'lock'));
+  const lock = new DatabaseSync(join(folder, 'lock'), { timeout: patienceMs });
   try {
     lock.exec('begin exclusive');
   } catch (error) {

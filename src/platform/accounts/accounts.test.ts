@@ -418,6 +418,17 @@ describe('several processes on one database', () => {
       .toBeDefined();
   });
 
+  it('a change counts at once in the process that made it, before its notification arrives', async () => {
+    const accounts = await start({ ...test.database, listen: async () => async () => {} });
+    const { secret } = await accounts.ensureDefault();
+    expect(await accounts.authenticate('sk-made-a-moment-later')).toBeUndefined();
+    const caller = await accounts.authenticate(secret ?? '');
+    await accounts.seedKey(caller?.subscriptionId ?? '', 'sk-made-a-moment-later', 'seed');
+    expect(await accounts.authenticate('sk-made-a-moment-later')).toBeDefined();
+    await accounts.moveKey(caller?.keyId ?? '', 'revoke');
+    expect(await accounts.authenticate(secret ?? '')).toBeUndefined();
+  });
+
   it('a lookup that was under way when a revocation was heard is not remembered', async () => {
     const flaky = createFlaky(test.database);
     const { secret, key } = await startWithKey();
