@@ -52,7 +52,7 @@ export async function compose({
     // The catalogue first: a mistake in the configuration is told before anything is opened.
     const { settings, secret, databaseUrl, dataFolder } = config;
     const catalog = createCatalog({ settings, engineKinds });
-    const engines = open(createEngines({ kinds: engineKinds, settings: settings.engines, secret, log }));
+    const engines = open(createEngines({ kinds: engineKinds, settings: settings.engines, secret, log, now }));
 
     const database = open(await openDatabase({ databaseUrl, folder: dataFolder, log }));
     await migrate(database, { folder: migrationsFolder, log });
@@ -69,9 +69,16 @@ export async function compose({
       firstKey,
       async reload() {
         const next = config.readSettings();
-        // The catalogue checks everything and throws before the engines change.
-        catalog.replace(next);
-        engines.replace(next.engines);
+        // All or nothing: either may refuse the new settings.
+        const change = engines.prepare(next.engines);
+        try {
+          catalog.replace(next);
+        } catch (error) {
+          await change.discard();
+          throw error;
+        }
+        change.commit();
+        log.info({ models: next.models.length }, 'configuration read');
       },
       close: () => opened.disposeAsync(),
     };

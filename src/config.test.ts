@@ -155,7 +155,7 @@ describe('the file', () => {
 
   it('can be read again on its own', () => {
     const file = join(cwd, 'roundhouse.yaml');
-    writeFileSync(file, '');
+    writeFileSync(file, '{}');
     const { settings } = read();
     writeFileSync(file, 'models: 5');
     expect(() => readSettings(file, {})).toThrow('models must be a list');

@@ -1,5 +1,5 @@
 /** `roundhouse doctor`: looks at everything that a start needs, one line each, and changes nothing. */
-import { accessSync, constants, existsSync, mkdtempSync, rmdirSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmdirSync, statSync } from 'node:fs';
 import { get } from 'node:http';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -98,13 +98,17 @@ function checkFolder(folder: string): string {
   if (!existsSync(folder)) {
     let parent = dirname(folder);
     while (!existsSync(parent)) parent = dirname(parent);
-    accessSync(parent, constants.W_OK);
+    tryToMakeFolder(parent);
     return `${folder} (the first start makes it)`;
   }
   if (!statSync(folder).isDirectory()) throw new CommandFailed(`${folder} is not a folder`);
-  // Tried and not asked: a mount may be read-only although its permissions say otherwise.
-  rmdirSync(mkdtempSync(join(folder, 'doctor-')));
+  tryToMakeFolder(folder);
   return folder;
+}
+
+/** Tried and not asked: a mount may be read-only, or make no folders at all, although its permissions say otherwise. */
+function tryToMakeFolder(parent: string): void {
+  rmdirSync(mkdtempSync(join(parent, 'doctor-')));
 }
 
 async function checkDatabase(config: Config, log: Log): Promise<string> {

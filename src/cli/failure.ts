@@ -13,5 +13,7 @@ export function toFailureText(error: unknown): string {
   const { code, syscall } = error as NodeJS.ErrnoException;
   const isExpected =
     expected.some((kind) => error instanceof kind) || (code !== undefined && syscall !== undefined);
+  if (code === 'EADDRINUSE')
+    return `${error.message}. Another program listens there: PORT=… chooses another port.`;
   return isExpected ? error.message : (error.stack ?? error.message);
 }

@@ -68,8 +68,9 @@ models:
     expect(settings.builtins.models.length).toBeGreaterThan(0);
   });
 
-  it('may be empty, or absent', () => {
-    expect(parse('# nothing yet\n').models).toEqual([]);
+  it('may be absent or say nothing, but not be empty: that is a save that broke off', () => {
+    expect(parse('{}').models).toEqual([]);
+    for (const text of ['', '# nothing yet\n']) expect(() => parse(text)).toThrow(/is empty/);
     const absent = parseSettings({ file: undefined, env: {}, engineKinds });
     expect(absent).toMatchObject({
       file: undefined,
@@ -151,7 +152,7 @@ engines:
 `);
     expect(found).toEqual([
       'engines.vllm-a.url is required',
-      'engines.other.kind must be one of sandbox, remote',
+      `engines.other.kind must be one of ${[...engineKinds, remote].map(({ kind }) => kind).join(', ')}`,
       'engines.none.kind is required',
       'engines.text must be a mapping with a kind',
       'engines.a.b must have a name that matches ^[A-Za-z0-9][A-Za-z0-9_-]*$',

@@ -107,8 +107,12 @@ function readYaml(file: string, source: string): unknown {
     throw new ConfigError(source, problems);
   }
   try {
-    return document.toJS() ?? {};
+    const root: unknown = document.toJS();
+    // A half-written save must not drop every model: who means nothing writes `{}`.
+    if (root === null) throw new ConfigError(source, [{ path: source, message: 'is empty' }]);
+    return root;
   } catch (cause) {
+    if (cause instanceof ConfigError) throw cause;
     // An alias without its anchor, or aliases that multiply without end.
     throw new ConfigError(source, [{ path: source, message: (cause as Error).message }]);
   }

@@ -93,6 +93,8 @@ function createCall(
     body,
     uploads,
     log: exchange.log,
+    generationId: exchange.generationId,
+    setHeader: (name, value) => exchange.extraHeaders.push(name, value),
     get signal() {
       return exchange.signal;
     },
@@ -127,7 +129,7 @@ function toTarget(url: string): Target {
 const longestShownPath = 200;
 
 function unknownRoute({ method }: IncomingMessage, { path, shown }: Target): GatewayError {
-  const hint = path === undefined ? ': the API lives under /v1, and /v1/docs describes it' : '';
+  const hint = path === undefined ? ': every path begins with /v1/, and /v1/docs describes them' : '';
   const cut = shown.length > longestShownPath ? `${shown.slice(0, longestShownPath)}…` : shown;
   return new GatewayError('not_found', `No route ${method} ${cut}${hint}`);
 }

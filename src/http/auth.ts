@@ -8,7 +8,7 @@ import type { Authenticator, Caller } from '../platform/accounts/types.ts';
  * The key that a request carries. `Authorization` wins over `x-api-key` even when it is wrong, and its scheme
  * is `Bearer` with a capital B: anything else there is a key that does not exist.
  */
-export function sentKey(headers: IncomingHttpHeaders): string | undefined {
+function sentKey(headers: IncomingHttpHeaders): string | undefined {
   const { authorization, 'x-api-key': apiKey } = headers;
   if (authorization !== undefined) return authorization.startsWith('Bearer ') ? authorization.slice(7) : '';
   return Array.isArray(apiKey) ? apiKey[0] : apiKey;

@@ -36,7 +36,7 @@ function section({ method, path, operation }: Listed): string {
   const access = schemes.length === 0 ? 'public' : schemes.includes('operator') ? 'operator' : 'key';
   const bodies = Object.entries(operation.requestBody?.content ?? {});
   return `<section id="${operation.operationId}"><h3><b class="${method}">${method}</b> ${escapeHtml(path)} <small>${access}</small></h3>
-<p>${escapeHtml(operation.summary)}</p>
+<p>${inline(operation.summary)}</p>
 ${parameters(operation.parameters ?? [])}
 ${bodies.map(([type, { schema }]) => details(`Body · ${type}`, schema)).join('')}
 ${Object.entries(operation.responses)
@@ -49,7 +49,7 @@ function parameters(list: readonly Parameter[]): string {
   const rows = list.map(
     (parameter) =>
       `<tr><td><code>${escapeHtml(parameter.name)}</code></td><td>${parameter.in}${parameter.required ? ', required' : ''}</td>` +
-      `<td>${escapeHtml(inWords(parameter.schema))}</td><td>${escapeHtml(parameter.description ?? '')}</td></tr>`,
+      `<td>${escapeHtml(inWords(parameter.schema))}</td><td>${inline(parameter.description ?? '')}</td></tr>`,
   );
   return `<table>${rows.join('')}</table>`;
 }
@@ -79,6 +79,11 @@ function inWords(schema: unknown): string {
   return [type ?? '', values === undefined ? '' : values.join(' | '), ...bounds]
     .filter((word) => word !== '')
     .join(', ');
+}
+
+/** Backticks as code. */
+function inline(text: string): string {
+  return escapeHtml(text).replace(/`([^`]*)`/g, '<code>$1</code>');
 }
 
 function escapeHtml(text: string): string {

@@ -10,9 +10,10 @@ import type { Log } from '../lib/log.ts';
 import type { Caller } from '../platform/accounts/types.ts';
 import { type ClientKind, clientKind } from './client.ts';
 import { errorHeaders, toEnvelope, toGatewayError } from './errors.ts';
-import { EventReply, Reply } from './reply.ts';
+import { EventReply, Reply, StreamReply } from './reply.ts';
 import type { Route } from './route.ts';
 import { eventStreamHeaders, sendEvents } from './sse.ts';
+import { SocketOut } from './stream-out.ts';
 
 const exposedHeaders =
   'x-request-id, request-id, x-generation-id, retry-after, x-ratelimit-limit-requests, ' +
@@ -30,6 +31,8 @@ export class Exchange {
   readonly log: Log;
   route: Route | undefined;
   caller: Caller | undefined;
+  /** Names and values in turn, for whatever is answered. */
+  readonly extraHeaders: string[] = [];
   readonly #startedAt = performance.now();
   #abort: AbortController | undefined;
   #left = false;
@@ -48,7 +51,7 @@ export class Exchange {
   get signal(): AbortSignal {
     if (this.#abort === undefined) {
       this.#abort = new AbortController();
-      if (this.#left) this.#abort.abort();
+      if (this.#left) this.#abort.abort(clientLeft());
     }
     return this.#abort.signal;
   }
@@ -60,6 +63,8 @@ export class Exchange {
       this.#failure = await sendEvents(this.response, result, () => {
         this.response.writeHead(status, [...this.#head(), ...eventStreamHeaders, ...flat(result.headers)]);
       });
+    } else if (result instanceof StreamReply) {
+      await this.#push(result, status);
     } else if (result instanceof Reply) {
       await this.#sendReply(result.status ?? status, result);
     } else if (result === undefined) {
@@ -104,6 +109,17 @@ export class Exchange {
     );
   }
 
+  async #push({ start }: StreamReply, status: number): Promise<void> {
+    const out = new SocketOut(this.response, () => {
+      this.response.writeHead(status, [...this.#head(), ...eventStreamHeaders]);
+    });
+    try {
+      await start(out);
+    } finally {
+      out.stop();
+    }
+  }
+
   async #sendReply(status: number, { headers, body }: Reply): Promise<void> {
     if (body instanceof Readable) {
       this.response.writeHead(status, [...this.#head(), ...flat(headers)]);
@@ -132,6 +148,7 @@ export class Exchange {
     ];
     if (this.client === 'typesafe') head.push('x-typesafe-request-id', this.id);
     if (this.route?.generation === true) head.push('x-generation-id', this.generationId);
+    for (const item of this.extraHeaders) head.push(item);
     const deprecated = this.route?.deprecated;
     if (deprecated !== undefined) {
       head.push(
@@ -173,7 +190,7 @@ export class Exchange {
   #closed(): void {
     if (!this.response.writableFinished) {
       this.#left = true;
-      this.#abort?.abort();
+      this.#abort?.abort(clientLeft());
     }
     const failure = this.#failure;
     const isBug = failure !== undefined && !(failure instanceof GatewayError);
@@ -191,6 +208,11 @@ export class Exchange {
       'request',
     );
   }
+}
+
+/** Never seen by anybody but the log: there is nobody left to answer. */
+function clientLeft(): GatewayError {
+  return new GatewayError('request_timeout', 'The client left');
 }
 
 function flat(headers: Readonly<Record<string, string>>): string[] {

@@ -59,3 +59,27 @@ export class EventReply {
     this.headers = headers;
   }
 }
+
+/** Where a pushed stream goes. Bytes are given as latin1 strings, so that nothing is encoded again. */
+export interface StreamOut {
+  /** False until the first bytes: up to then a failure still gets its real status. */
+  readonly isStarted: boolean;
+  /** The first call sends the status and the headers with it. */
+  write(bytes: string): void;
+  /** The last bytes. Nothing may follow. */
+  end(bytes: string): void;
+  /** Who produces the bytes is paused while the reader is slow. */
+  onPressure(flow: { pause(): void; resume(): void }): void;
+}
+
+/**
+ * An event stream whose bytes are pushed, for the hot path: no promise and no object per event. `start`
+ * resolves when the stream has ended; what it throws before the first byte becomes an answer of its own.
+ */
+export class StreamReply {
+  readonly start: (out: StreamOut) => Promise<void>;
+
+  constructor(start: (out: StreamOut) => Promise<void>) {
+    this.start = start;
+  }
+}

@@ -58,6 +58,10 @@ export interface Call<Params = unknown, Query = unknown, Body = unknown, Who = C
   readonly body: Body;
   readonly uploads: readonly Upload[];
   readonly log: Log;
+  /** Names what this request generates, in the ledger and for `GET /generation`. */
+  readonly generationId: string;
+  /** Adds a header to whatever is answered, a failure included. Lower-case name. */
+  setHeader(name: string, value: string): void;
   /** Aborted when the client leaves before the answer is complete. */
   readonly signal: AbortSignal;
 }

@@ -16,7 +16,7 @@ export const eventStreamHeaders = [
   'no',
 ];
 
-export function toWire({ event, data }: ServerEvent): string {
+function toWire({ event, data }: ServerEvent): string {
   const text = typeof data === 'string' ? data : JSON.stringify(data);
   return `${event === undefined ? '' : `event: ${event}\n`}data: ${text}\n\n`;
 }

@@ -4,8 +4,8 @@
  * when any handle of the process on that file is closed: nothing else may open `lock`, and the pid stands in
  * a file of its own.
  */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 /** Another process uses the data folder. `pid` is unknown in the instant before it has been written. */
@@ -20,13 +20,17 @@ export class FolderInUse extends Error {
   }
 }
 
+/** SQLite makes its other files with the mode of this one. */
+export const databaseFile = 'roundhouse.db';
+
 /** A command of the command line may hold the folder for a moment. */
 const patienceMs = 1_500;
 
 /** Takes the folder, making it if it is not there, and answers what gives it back. */
 export function lockFolder(folder: string): () => void {
-  // Only its owner may read what is kept here.
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
+  // Only its owner may read what is kept here, also in a folder that others can open.
+  for (const name of ['lock', databaseFile]) closeSync(openSync(join(folder, name), 'a', 0o600));
   const pidFile = join(folder, 'roundhouse.pid');
   const lock = new DatabaseSync(join(folder, 'lock'), { timeout: patienceMs });
   try {
@@ -37,11 +41,18 @@ export function lockFolder(folder: string): () => void {
     if ((error as { errcode?: number }).errcode === busy) throw new FolderInUse(readPid(pidFile));
     throw error;
   }
-  writeFileSync(pidFile, `${process.pid}\n`);
+  writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 });
   return () => {
     rmSync(pidFile, { force: true });
     lock.close();
   };
+}
+
+/** Level by level: `mkdir` with `recursive` never returns where the kernel makes no folders, such as in /proc. */
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  makeFolder(dirname(folder));
+  mkdirSync(folder, { mode: 0o700 });
 }
 
 function readPid(file: string): number | undefined {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Row } from './database.ts';
-import { FolderInUse, lockFolder } from './folder-lock.ts';
+import { databaseFile, FolderInUse, lockFolder } from './folder-lock.ts';
 import { type BoundValue, countParameters } from './statement.ts';
 
 export interface Request {
@@ -45,7 +45,7 @@ interface Prepared {
 
 function open(): { run(request: Request): Row[]; close(): void } {
   const unlock = lockFolder(folder);
-  const db = new DatabaseSync(join(folder, 'roundhouse.db'), {
+  const db = new DatabaseSync(join(folder, databaseFile), {
     timeout: busyTimeoutMs,
     enableForeignKeyConstraints: true,
   });

@@ -5,6 +5,7 @@
  */
 import Type, { type Static, type TSchema } from 'typebox';
 import type { Log } from '../../lib/log.ts';
+import type { ChatPort } from './chat.ts';
 import type { ModelType } from './model-type.ts';
 
 export interface EngineHealth {
@@ -16,6 +17,7 @@ export interface EngineHealth {
 /** A running engine. Ports are added here as optional properties, one per capability. */
 export interface Engine {
   readonly kind: string;
+  readonly chat?: ChatPort;
   /** Whether the engine can take a request now. Answers `ok: false` rather than rejecting. */
   health(signal: AbortSignal): Promise<EngineHealth>;
   /** Takes no more calls, lets those under way end, then lets go of connections, processes and timers. */

@@ -7,9 +7,9 @@ import type { EngineKind } from '../../engines/contract/engine.ts';
 import type { ModelType } from '../../engines/contract/model-type.ts';
 import { type ErrorKind, GatewayError } from '../../lib/errors.ts';
 import type { Model } from './declaration.ts';
-import type { Catalog, ResolvedModel } from './index.ts';
 import { anthropicPrefix, parseName, readingsOf, withoutAnthropicPrefix } from './names.ts';
 import { buildSnapshot, type CatalogSettings, type Snapshot } from './snapshot.ts';
+import type { Catalog, ResolvedModel } from './types.ts';
 
 export interface ReplaceableCatalog extends Catalog {
   /** Takes new settings. When they are wrong it throws a `ConfigError` and the old ones stay. */

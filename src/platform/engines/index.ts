@@ -1,19 +1,39 @@
 /**
- * The running engines by their names in the configuration. A reload keeps the engines whose settings did not
- * change, so that their connections and what they have learned survive it.
+ * The running engines by their names in the configuration, how busy each is and whether it can be trusted. A
+ * reload keeps the engines whose settings did not change, so that their connections and what they have learned
+ * survive it.
  */
 import assert from 'node:assert';
 import type { Engine, EngineKind, EngineSettings } from '../../engines/contract/engine.ts';
+import { GatewayError } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
+import { type Breaker, createBreaker } from './breaker.ts';
+import { chooseEngine } from './choose.ts';
 
 type SettingsByName = Readonly<Record<string, EngineSettings>>;
 
+/** One request's use of an engine. Given back exactly once. */
+export interface EngineUse {
+  readonly name: string;
+  readonly engine: Engine;
+  /** How it went: failures that are the engine's own count against it. */
+  release(error: GatewayError | undefined): void;
+}
+
 export interface Engines {
   get(name: string): Engine;
+  /**
+   * An engine out of those named, except the ones that were tried already. Throws `unreachable` when none of
+   * them can be trusted at the moment; answers undefined when all were tried.
+   */
+  use(names: readonly string[], affinity: string, tried: readonly string[]): EngineUse | undefined;
   /** Asks every engine whether it can take a request; one that does not answer in time cannot. */
   check(): Promise<ReadonlyMap<string, boolean>>;
-  /** Takes settings that were checked already. */
-  replace(settings: SettingsByName): void;
+  /**
+   * Starts what new settings (checked already) add or change, and throws when that fails. Nothing is different
+   * until `commit`.
+   */
+  prepare(settings: SettingsByName): { commit(): void; discard(): Promise<void> };
   close(): Promise<void>;
 }
 
@@ -23,35 +43,62 @@ export interface EnginesParts {
   /** The value of an environment variable that an engine's options name. */
   secret: (variable: string) => string | undefined;
   log: Log;
+  now: () => number;
+  /** How often every engine is asked how it is. */
+  checkEveryMs?: number;
 }
 
 interface Running {
-  engine: Engine;
-  settings: string;
+  readonly name: string;
+  readonly engine: Engine;
+  readonly settings: string;
+  readonly breaker: Breaker;
+  active: number;
 }
 
 const checkTimeoutMs = 2_000;
 
-export function createEngines({ kinds, settings, secret, log }: EnginesParts): Engines {
+export function createEngines({
+  kinds,
+  settings,
+  secret,
+  log,
+  now,
+  checkEveryMs = 5_000,
+}: EnginesParts): Engines {
   let running = new Map<string, Running>();
 
   function start(name: string, options: EngineSettings): Running {
     const kind = kinds.find((candidate) => candidate.kind === options.kind);
     assert(kind !== undefined, `${name}: the kind ${options.kind} passed the configuration's check`);
-    return { engine: kind.create(options, { name, log, secret }), settings: JSON.stringify(options) };
+    const engine = kind.create(options, { name, log, secret });
+    return { name, engine, settings: JSON.stringify(options), breaker: createBreaker({ now }), active: 0 };
   }
 
-  function replace(next: SettingsByName): void {
-    const before = running;
-    running = new Map(
-      Object.entries(next).map(([name, options]) => {
-        const kept = before.get(name);
-        return [name, kept?.settings === JSON.stringify(options) ? kept : start(name, options)];
-      }),
-    );
-    for (const [name, old] of before) {
-      if (running.get(name) !== old) void stop(name, old.engine);
+  function prepare(settings: SettingsByName): { commit(): void; discard(): Promise<void> } {
+    const next = new Map<string, Running>();
+    const stopAll = async (engines: ReadonlyMap<string, Running>, kept: ReadonlyMap<string, Running>) => {
+      const unused = [...engines].filter(([name, each]) => kept.get(name) !== each);
+      await Promise.all(unused.map(([name, { engine }]) => stop(name, engine)));
+    };
+    const discard = () => stopAll(next, running);
+    try {
+      for (const [name, options] of Object.entries(settings)) {
+        const kept = running.get(name);
+        next.set(name, kept?.settings === JSON.stringify(options) ? kept : start(name, options));
+      }
+    } catch (error) {
+      void discard();
+      throw error;
     }
+    return {
+      commit() {
+        const before = running;
+        running = next;
+        void stopAll(before, next);
+      },
+      discard,
+    };
   }
 
   async function stop(name: string, engine: Engine): Promise<void> {
@@ -62,25 +109,62 @@ export function createEngines({ kinds, settings, secret, log }: EnginesParts): E
     }
   }
 
-  replace(settings);
+  async function check(): Promise<ReadonlyMap<string, boolean>> {
+    const signal = AbortSignal.timeout(checkTimeoutMs);
+    const results = [...running.values()].map(
+      async ({ name, engine, breaker }): Promise<[string, boolean]> => {
+        const { ok, detail } = await engine.health(signal);
+        if (ok) breaker.succeeded();
+        else {
+          if (breaker.retryAt === 0) log.warn({ engine: name, detail }, 'an engine fails its health check');
+          breaker.open();
+        }
+        return [name, ok];
+      },
+    );
+    return new Map(await Promise.all(results));
+  }
+
+  prepare(settings).commit();
+  const checking = setInterval(() => void check(), checkEveryMs).unref();
   return {
     get(name) {
       const found = running.get(name);
       assert(found !== undefined, `the catalogue names only engines that exist, not ${name}`);
       return found.engine;
     },
-    async check() {
-      const signal = AbortSignal.timeout(checkTimeoutMs);
-      const results = [...running].map(async ([name, { engine }]): Promise<[string, boolean]> => {
-        const { ok } = await engine.health(signal);
-        return [name, ok];
-      });
-      return new Map(await Promise.all(results));
+    use(names, affinity, tried) {
+      // An engine can be gone for a model that was looked up just before a reload.
+      const left = names.flatMap((name) => (tried.includes(name) ? [] : (running.get(name) ?? [])));
+      if (left.length === 0) return undefined;
+      const trusted = left.filter(({ breaker }) => breaker.retryAt === 0);
+      // With no trusted one left, whoever is due gets a trial.
+      const chosen = chooseEngine(trusted, affinity) ?? left.find(({ breaker }) => breaker.allows());
+      if (chosen === undefined) throw noneAnswers(left, now());
+      chosen.active += 1;
+      return {
+        name: chosen.name,
+        engine: chosen.engine,
+        release(error) {
+          chosen.active -= 1;
+          if (error === undefined) chosen.breaker.succeeded();
+          else if (error.kind === 'unreachable' || error.kind === 'timeout') chosen.breaker.failed();
+        },
+      };
     },
-    replace,
+    check,
+    prepare,
     async close() {
-      await Promise.all([...running].map(([name, { engine }]) => stop(name, engine)));
+      clearInterval(checking);
+      await Promise.all([...running.values()].map(({ name, engine }) => stop(name, engine)));
       running = new Map();
     },
   };
+}
+
+function noneAnswers(engines: readonly Running[], at: number): GatewayError {
+  const soonest = Math.min(...engines.map(({ breaker }) => breaker.retryAt));
+  return new GatewayError('unreachable', 'No engine of this model answers at the moment', {
+    retryAfterSeconds: Math.max(1, (soonest - at) / 1000),
+  });
 }
