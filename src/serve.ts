@@ -9,8 +9,9 @@ const drainMs = 60_000;
 const sameSignalMs = 1_000;
 
 export async function serve({ config, log }: { config: Config; log: Log }): Promise<void> {
-  const stop = stopSignal();
   const house = await compose({ config, log });
+  // At once: whatever fails after this, the key was made and cannot be shown again.
+  if (house.firstKey !== undefined) process.stdout.write(keyGreeting(house.firstKey));
   const listeners: Listener[] = [];
   try {
     const network = await listen(house.app, { host: config.host, port: config.port });
@@ -20,6 +21,8 @@ export async function serve({ config, log }: { config: Config; log: Log }): Prom
       listeners.push(await listen(house.app, { socketPath: controlSocketPath(config.dataFolder) }));
     }
     process.stdout.write(greeting(network.address, house.firstKey));
+    // Up to here a signal just ends the process.
+    const stop = stopSignal();
     process.on('SIGHUP', () => {
       house.reload().then(
         () => log.info('configuration read again'),
@@ -53,16 +56,15 @@ function stopSignal(): Promise<string> {
   });
 }
 
+function keyGreeting(key: string): string {
+  return `Your API key, shown this once: ${key}\n("npx roundhouse keys create" makes another)\n\n`;
+}
+
 function greeting(address: string, firstKey: string | undefined): string {
   const base = `${address}/v1`;
-  const lines = [`Roundhouse listens on ${base}`, `  description   ${base}/docs`];
-  if (firstKey === undefined) lines.push(`  models        curl ${base}/models`);
-  else {
-    lines.push(
-      `  your API key  ${firstKey}`,
-      '                (shown this once; "npx roundhouse keys create" makes another)',
-      `  try it        curl ${base}/health -H "Authorization: Bearer ${firstKey}"`,
-    );
-  }
-  return `${lines.join('\n')}\n`;
+  const first =
+    firstKey === undefined
+      ? `curl ${base}/models`
+      : `curl ${base}/health -H "Authorization: Bearer ${firstKey}"`;
+  return `Roundhouse listens on ${base}\n  description  ${base}/docs\n  try it       ${first}\n`;
 }

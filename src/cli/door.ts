@@ -4,6 +4,7 @@
  * same routes, so a command cannot tell them apart.
  */
 import { once } from 'node:events';
+import { statSync } from 'node:fs';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
@@ -79,6 +80,7 @@ export async function isAnswered(socketPath: string): Promise<boolean> {
   const socket = connect(socketPath);
   try {
     await once(socket, 'connect');
+    refuseForeign(socketPath);
     return true;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
@@ -90,6 +92,13 @@ export async function isAnswered(socketPath: string): Promise<boolean> {
   } finally {
     socket.destroy();
   }
+}
+
+/** Where the data folder's path is too long the socket lies in a folder that others can write to as well. */
+function refuseForeign(socketPath: string): void {
+  const owner = statSync(socketPath).uid;
+  if (owner === process.getuid?.() || owner === 0) return;
+  throw new CommandFailed(`${socketPath} belongs to another user`);
 }
 
 async function ask(socketPath: string, method: string, path: string, body: unknown): Promise<Answer> {

@@ -12,7 +12,7 @@ import type { Platform } from '../platform/index.ts';
 import { authenticate, authenticateOperator } from './auth.ts';
 import { noBody, readBody } from './body.ts';
 import { Exchange } from './exchange.ts';
-import { parseQuery } from './query.ts';
+import { holdsNul, parseQuery } from './query.ts';
 import type { Call, Method, ParsedBody, Route } from './route.ts';
 import { allowedMethods, createRouteTable, type Match } from './table.ts';
 
@@ -55,7 +55,7 @@ export function createApp({ routes, platform, log, adminToken }: AppParts): App 
         },
       );
     }
-    refuseRepeatedHeaders(request);
+    refuseUnclearHeaders(request, route);
     if (route.access === 'key') {
       const caller = authenticate(request.headers, platform.accounts);
       exchange.caller = caller instanceof Promise ? await caller : caller;
@@ -64,6 +64,7 @@ export function createApp({ routes, platform, log, adminToken }: AppParts): App 
     const params = decodeParams(match);
     const query = route.query === undefined ? undefined : parseQuery(target.search, route.query);
     const isRead = route.body !== undefined || route.multipart !== undefined;
+    if (isRead) exchange.inviteBody(route);
     const parsed = isRead ? await readBody(request, route) : noBody;
     await exchange.answer(await route.handle(createCall(exchange, params, query, parsed), platform));
   }
@@ -150,20 +151,30 @@ function decodeParams({ params }: Match): Record<string, string> {
         cause,
       });
     }
+    if (decoded[name]?.includes('\0')) throw holdsNul(name);
   }
   return decoded;
 }
 
-const singleHeaders = new Set(['authorization', 'x-api-key', 'content-type']);
-
 /** Node keeps the first of two and says nothing; two proxies could then disagree on who is calling. */
-function refuseRepeatedHeaders({ rawHeaders }: IncomingMessage): void {
+function refuseUnclearHeaders(
+  { rawHeaders, headers, httpVersion }: IncomingMessage,
+  { access }: Route,
+): void {
+  // Who asks for a public route is not looked at, so what it says of itself cannot be unclear.
+  const single = access === 'public' ? publicSingleHeaders : singleHeaders;
   let seen = '';
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]!.toLowerCase();
-    if (!singleHeaders.has(name)) continue;
+    if (!single.has(name)) continue;
     if (seen.includes(`|${name}|`))
       throw new GatewayError('invalid_request', `The header ${name} was sent twice`, { param: name });
     seen += `|${name}|`;
   }
+  // RFC 9112, section 3.2.
+  if (headers.host === undefined && httpVersion === '1.1')
+    throw new GatewayError('invalid_request', 'The header host is missing', { param: 'host' });
 }
+
+const publicSingleHeaders = new Set(['host', 'content-type']);
+const singleHeaders = new Set([...publicSingleHeaders, 'authorization', 'x-api-key']);

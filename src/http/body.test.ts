@@ -142,6 +142,10 @@ it('queries are typed by their declaration; unknown names are ignored', async ()
     'limit=0x1',
     'limit=01',
     'limit=%201',
+    'limit=1.0',
+    'limit=-0',
+    'limit=1&limit=2',
+    'limit=1%00',
   ]) {
     const answer = await shell.send({ url: `/v1/page?${bad}` });
     expect([answer.status, answer.json().error.param], bad).toEqual([400, 'limit']);

@@ -1,6 +1,7 @@
 /** Reads and checks a request's body as its route declares it: JSON, or a multipart form. */
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../lib/errors.ts';
+import { createByteCollector } from './bytes.ts';
 import { parseJson } from './json.ts';
 import { readMultipart } from './multipart.ts';
 import type { ParsedBody, Route } from './route.ts';
@@ -58,28 +59,22 @@ function refuseEncoding(request: IncomingMessage): void {
   }
 }
 
+/** Told from the header alone, before a byte is read: a client who waits for 100-continue then sends nothing. */
+export function refuseTooLarge(request: IncomingMessage, { maxBodyBytes }: Route): void {
+  if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) throw tooLarge('The body', maxBodyBytes);
+}
+
 function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
-  // Said before a byte is read, so that a client who waits for 100-continue sends nothing.
-  if (Number(request.headers['content-length'] ?? 0) > limitBytes) throw tooLarge('The body', limitBytes);
   return new Promise((resolve, reject) => {
-    let first: Buffer | undefined;
-    let chunks: Buffer[] | undefined;
-    let size = 0;
+    const bytes = createByteCollector();
     const onData = (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > limitBytes) {
-        request.off('data', onData);
-        reject(tooLarge('The body', limitBytes));
-      } else if (first === undefined) first = chunk;
-      else {
-        chunks ??= [first];
-        chunks.push(chunk);
-      }
+      bytes.add(chunk);
+      if (bytes.size <= limitBytes) return;
+      request.off('data', onData);
+      reject(tooLarge('The body', limitBytes));
     };
     request.on('data', onData);
-    request.on('end', () =>
-      resolve(chunks === undefined ? (first ?? Buffer.alloc(0)) : Buffer.concat(chunks, size)),
-    );
+    request.on('end', () => resolve(bytes.toBuffer()));
     request.on('error', (cause) =>
       reject(new GatewayError('invalid_request', 'The body broke off', { cause })),
     );

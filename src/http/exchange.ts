@@ -8,6 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import { GatewayError } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import type { Caller } from '../platform/accounts/types.ts';
+import { refuseTooLarge } from './body.ts';
 import { type ClientKind, clientKind } from './client.ts';
 import { errorHeaders, toEnvelope, toGatewayError } from './errors.ts';
 import { EventReply, Reply, StreamReply } from './reply.ts';
@@ -84,11 +85,8 @@ export class Exchange {
     }
     const { status, body } = toEnvelope(error, this.route?.dialect(this.client) ?? 'router', this.id);
     const headers = ['content-type', 'application/json; charset=utf-8', ...errorHeaders(error)];
-    if (this.#hasLargeUnreadBody()) {
-      headers.push('connection', 'close');
-      this.#linger();
-    }
-    this.#send(status, headers, JSON.stringify(body));
+    if (this.#hasLargeUnreadBody()) this.#sendAndLinger(status, headers, JSON.stringify(body));
+    else this.#send(status, headers, JSON.stringify(body));
   }
 
   /** The answer to a browser that asks what it may send (wire 14): headers echoed, since `*` leaves out Authorization. */
@@ -175,16 +173,29 @@ export class Exchange {
   }
 
   /**
-   * A client that is still sending would see a reset instead of the answer if the connection closed at once:
-   * what it sends is read away for a moment (RFC 9112, section 9.6).
+   * A client that is still sending would see a reset instead of the answer if the connection closed at once.
+   * So the whole answer goes out, but it ends only when the client is done or has had a moment to read it; what
+   * it still sends is read away (RFC 9112, section 9.6).
    */
-  #linger(): void {
-    const { request } = this;
+  #sendAndLinger(status: number, headers: readonly string[], body: string): void {
+    const { request, response } = this;
+    const length = ['content-length', String(Buffer.byteLength(body)), 'connection', 'close'];
+    response.writeHead(status, [...this.#head(), ...headers, ...length]);
+    response.write(body);
     request.removeAllListeners('data');
     request.on('error', () => {});
     request.resume();
-    const timer = setTimeout(() => request.destroy(), lingerMs).unref();
-    request.once('close', () => clearTimeout(timer));
+    const end = () => response.end();
+    const timer = setTimeout(end, lingerMs).unref();
+    request.once('close', end);
+    request.once('end', end);
+    response.once('close', () => clearTimeout(timer));
+  }
+
+  /** Tells a client who waits before it sends its body (`Expect: 100-continue`) to go on, unless it is too large. */
+  inviteBody(route: Route): void {
+    refuseTooLarge(this.request, route);
+    if (/^100-continue$/i.test(this.request.headers.expect ?? '')) this.response.writeContinue();
   }
 
   #closed(): void {

@@ -183,6 +183,19 @@ describe('multipart forms', () => {
     }
   });
 
+  it('a part without a name is a 400', async () => {
+    const shell = createShell([route]);
+    for (const disposition of ['form-data', 'form-data; filename="x.png"']) {
+      const payload = `--B\r\nContent-Disposition: ${disposition}\r\n\r\nx\r\n--B--\r\n`;
+      const headers = { 'content-type': 'multipart/form-data; boundary=B' };
+      const answer = await shell.send({ method: 'POST', url: '/v1/images/edits', headers, payload });
+      expect([answer.status, answer.json().error.message], disposition).toEqual([
+        400,
+        expect.stringMatching(/has no name|is required/),
+      ]);
+    }
+  });
+
   it('bracket keys build objects and lists; a repeated leaf starts a new element', () => {
     expect(
       toObject(

@@ -7,6 +7,7 @@ import type { IncomingMessage } from 'node:http';
 import { Busboy } from '@fastify/busboy';
 import type { TSchema } from 'typebox';
 import { GatewayError } from '../lib/errors.ts';
+import { createByteCollector } from './bytes.ts';
 import type { ParsedBody, Route, Upload } from './route.ts';
 import { fromText, itemSchema, propertySchema } from './text-values.ts';
 import { tooLarge } from './too-large.ts';
@@ -21,7 +22,6 @@ export function readMultipart(
   form: Form,
   maxBodyBytes: number,
 ): Promise<ParsedBody> {
-  if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) throw tooLarge('The body', maxBodyBytes);
   return new Promise((resolve, reject) => {
     const fields: [string, string][] = [];
     const uploads: Upload[] = [];
@@ -55,11 +55,17 @@ export function readMultipart(
       );
       return;
     }
-    parser.on('field', (name, value, nameCut, valueCut) => {
-      if (nameCut || valueCut) fail(tooLarge(`The field ${name}`, maxFieldBytes));
+    parser.on('field', (name: string | undefined, value, nameCut, valueCut) => {
+      if (name === undefined) fail(new GatewayError('invalid_request', 'A part of the form has no name'));
+      else if (nameCut || valueCut) fail(tooLarge(`The field ${name}`, maxFieldBytes));
       else fields.push([name, value]);
     });
-    parser.on('file', (name, stream, filename) => {
+    parser.on('file', (name: string | undefined, stream, filename) => {
+      if (name === undefined) {
+        stream.resume();
+        fail(new GatewayError('invalid_request', 'A file of the form has no name'));
+        return;
+      }
       const field = name.replace(/\[\d*\]$/, '');
       const declared = form.files[field];
       if (declared === undefined) {
@@ -80,17 +86,15 @@ export function readMultipart(
         );
         return;
       }
-      const upload = { field, filename: filename ?? '', bytes: Buffer.alloc(0) };
+      const upload: Upload = { field, filename: filename ?? '', bytes: Buffer.alloc(0) };
       uploads.push(upload);
-      const chunks: Buffer[] = [];
-      let bytes = 0;
+      const bytes = createByteCollector();
       stream.on('data', (chunk: Buffer) => {
-        bytes += chunk.length;
-        if (bytes > declared.maxBytes) fail(tooLarge(field, declared.maxBytes));
-        else chunks.push(chunk);
+        bytes.add(chunk);
+        if (bytes.size > declared.maxBytes) fail(tooLarge(field, declared.maxBytes));
       });
       stream.on('end', () => {
-        upload.bytes = Buffer.concat(chunks);
+        upload.bytes = bytes.toBuffer();
       });
       stream.on('error', malformed);
     });

@@ -1,11 +1,17 @@
 /** Listens: on the network, and on the control socket. Answers what is not even HTTP, and ends in order. */
 import { rmSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { GatewayError } from '../lib/errors.ts';
 import { createRequestIds } from '../lib/ids.ts';
 import type { App, Origin } from './app.ts';
-import { errorTable, toEnvelope } from './errors.ts';
+import { toEnvelope } from './errors.ts';
 
 export interface Listener {
   /** `http://127.0.0.1:8080`, or the socket's path. */
@@ -21,14 +27,46 @@ const maxHeaderBytes = 16 * 1024;
 
 export async function listen(app: App, place: Place): Promise<Listener> {
   const origin: Origin = 'socketPath' in place ? 'local' : 'network';
-  const server = createServer(
-    { maxHeaderSize: maxHeaderBytes, noDelay: true, keepAliveTimeout: 65_000 },
-    (request, response) => app.handle(request, response, origin),
-  );
+  const connections = new Map<Socket, Connection>();
   const nextId = createRequestIds();
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => refuse(error, socket, nextId()));
-  // A request without Expect support is still a request: answer it instead of Node's bare 417.
-  server.on('checkExpectation', (request, response) => app.handle(request, response, origin));
+  let isDraining = false;
+
+  function handle(request: IncomingMessage, response: ServerResponse): void {
+    const connection = connections.get(request.socket);
+    if (connection !== undefined) {
+      connection.running += 1;
+      response.once('close', () => {
+        connection.running -= 1;
+        if (isDraining && connection.running === 0) request.socket.destroySoon();
+      });
+    }
+    // Said to the client, so that it opens its next connection elsewhere.
+    if (isDraining) response.shouldKeepAlive = false;
+    app.handle(request, response, origin);
+  }
+
+  const server = createServer({
+    maxHeaderSize: maxHeaderBytes,
+    noDelay: true,
+    keepAliveTimeout: 65_000,
+    // Node would answer without an envelope; the app refuses it with one.
+    requireHostHeader: false,
+  });
+  server.on('connection', (socket) => {
+    connections.set(socket, { running: 0 });
+    socket.once('close', () => connections.delete(socket));
+  });
+  server.on('request', handle);
+  // The body is invited once the key and the size are known to be right.
+  server.on('checkContinue', handle);
+  server.on('checkExpectation', handle);
+  server.on('connect', (_request, socket: Socket) => refuse(tunnelError(), socket, nextId()));
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    // Whatever is written now would be taken for the answer that is still under way.
+    const isAnswering = (connections.get(socket)?.running ?? 0) > 0;
+    if (isAnswering || error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
+    else refuse(parserError(error), socket, nextId());
+  });
   if ('socketPath' in place) rmSync(place.socketPath, { force: true });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -37,8 +75,23 @@ export async function listen(app: App, place: Place): Promise<Listener> {
   });
   return {
     address: 'socketPath' in place ? place.socketPath : toAddress(server),
-    close: (drainMs) => close(server, drainMs),
+    close(drainMs) {
+      isDraining = true;
+      for (const [socket, { running }] of connections) if (running === 0) socket.destroySoon();
+      return new Promise((resolve) => {
+        const cut = setTimeout(() => server.closeAllConnections(), drainMs);
+        server.close(() => {
+          clearTimeout(cut);
+          resolve();
+        });
+      });
+    },
   };
+}
+
+interface Connection {
+  /** Answers under way. */
+  running: number;
 }
 
 /** The mode is set by the umask while the socket is made: a `chmod` afterwards would leave a moment for others. */
@@ -56,30 +109,19 @@ function toAddress(server: Server): string {
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }
 
-function close(server: Server, drainMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    const cut = setTimeout(() => server.closeAllConnections(), drainMs);
-    server.close(() => {
-      clearTimeout(cut);
-      resolve();
-    });
-    server.closeIdleConnections();
-  });
-}
-
 /** What the parser refuses never becomes a request, but gets the same envelope and a request id. */
-function refuse(error: NodeJS.ErrnoException, socket: Socket, requestId: string): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const { status, body } = toEnvelope(parserError(error), 'router', requestId);
+function refuse(error: GatewayError, socket: Socket, requestId: string): void {
+  const { status, body } = toEnvelope(error, 'router', requestId);
   const text = JSON.stringify(body);
   socket.end(
-    `HTTP/1.1 ${status} ${status === errorTable.headers_too_large.status ? 'Request Header Fields Too Large' : 'Bad Request'}\r\n` +
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n` +
       `content-type: application/json; charset=utf-8\r\nx-request-id: ${requestId}\r\nrequest-id: ${requestId}\r\n` +
       `access-control-allow-origin: *\r\ncontent-length: ${Buffer.byteLength(text)}\r\nconnection: close\r\n\r\n${text}`,
   );
+}
+
+function tunnelError(): GatewayError {
+  return new GatewayError('method_not_allowed', 'CONNECT is not allowed: this is no proxy');
 }
 
 function parserError(error: NodeJS.ErrnoException): GatewayError {

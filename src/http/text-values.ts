@@ -12,12 +12,14 @@ interface LooseSchema {
   items?: LooseSchema;
 }
 
+const whole = /^(?:0|-?[1-9]\d*)$/;
 const numeric = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
 
 export function fromText(text: string, schema: TSchema | undefined): unknown {
   const types = typesOf(schema as LooseSchema | undefined);
   if (types.has('string')) return text;
-  if ((types.has('integer') || types.has('number')) && numeric.test(text)) return Number(text);
+  if (types.has('integer') && whole.test(text)) return Number(text);
+  if (types.has('number') && numeric.test(text)) return Number(text);
   if (types.has('boolean') && (text === 'true' || text === 'false')) return text === 'true';
   if (types.has('object') || types.has('array')) return parseOr(text);
   return text;
@@ -26,8 +28,7 @@ export function fromText(text: string, schema: TSchema | undefined): unknown {
 /** The schema of a named property, looked for in every branch of a union. */
 export function propertySchema(schema: TSchema | undefined, name: string): TSchema | undefined {
   for (const branch of branches(schema as LooseSchema | undefined)) {
-    const found = branch.properties?.[name];
-    if (found !== undefined) return found as TSchema;
+    if (Object.hasOwn(branch.properties ?? {}, name)) return branch.properties?.[name] as TSchema;
   }
   return undefined;
 }

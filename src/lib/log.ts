@@ -33,6 +33,12 @@ function readable(line: string): string {
   const fields = Object.entries(rest).map(
     ([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
   );
-  const stack = err?.stack === undefined ? '' : `\n${err.stack}`;
-  return `${clock} ${(levelNames[level as number] ?? '').padEnd(5)} ${msg ?? ''} ${fields.join(' ')}${stack}\n`;
+  const told = `${clock} ${(levelNames[level as number] ?? '').padEnd(5)} ${msg ?? ''} ${fields.join(' ')}`;
+  const stack = err?.stack?.split('\n') ?? [];
+  return [told, ...stack].map((text) => `${visible(text)}\n`).join('');
+}
+
+/** Texts of clients stand in the log: they must not steer the terminal or look like a line of their own. */
+function visible(text: string): string {
+  return text.replace(/\p{C}/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }

@@ -26,13 +26,13 @@ export const databaseFile = 'roundhouse.db';
 /** A command of the command line may hold the folder for a moment. */
 const patienceMs = 1_500;
 
-/** Takes the folder, making it if it is not there, and answers what gives it back. */
-export function lockFolder(folder: string): () => void {
+/** Takes the folder, making it if it is not there, and answers what gives it back. Blocks while it waits. */
+export function lockFolder(folder: string, { waitMs = patienceMs } = {}): () => void {
   makeFolder(folder);
   // Only its owner may read what is kept here, also in a folder that others can open.
   for (const name of ['lock', databaseFile]) closeSync(openSync(join(folder, name), 'a', 0o600));
   const pidFile = join(folder, 'roundhouse.pid');
-  const lock = new DatabaseSync(join(folder, 'lock'), { timeout: patienceMs });
+  const lock = new DatabaseSync(join(folder, 'lock'), { timeout: waitMs });
   try {
     lock.exec('begin exclusive');
   } catch (error) {

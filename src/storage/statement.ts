@@ -1,5 +1,6 @@
 /** What both databases ask of a statement and its values, so that a slip fails on one as it does on the other. */
 import assert from 'node:assert';
+import { GatewayError } from '../lib/errors.ts';
 import type { SqlValue } from './database.ts';
 
 export type BoundValue = Exclude<SqlValue, boolean>;
@@ -8,6 +9,10 @@ export type BoundValue = Exclude<SqlValue, boolean>;
 export function toBoundValues(values: readonly SqlValue[]): BoundValue[] {
   return values.map((value, index) => {
     if (typeof value === 'boolean') return value ? 1 : 0;
+    // PostgreSQL's text has no such character. It can only come from outside, so it is a client's mistake.
+    if (typeof value === 'string' && value.includes('\0')) {
+      throw new GatewayError('invalid_request', 'Text must not contain the character U+0000');
+    }
     assert(
       isBoundValue(value),
       `parameter $${index + 1} is not a value that a database can hold: ${typeof value}`,

@@ -135,7 +135,41 @@ export const shellRoutes = [
       ]),
   }),
   defineRoute({ ...common, method: 'GET', path: '/admin/x', access: 'admin', handle: () => ({ ok: true }) }),
+  defineRoute({
+    ...common,
+    method: 'GET',
+    path: '/slow',
+    access: 'key',
+    async handle() {
+      begin.resolve();
+      await finish.promise;
+      return {};
+    },
+  }),
+  defineRoute({
+    ...common,
+    method: 'POST',
+    path: '/large',
+    access: 'key',
+    body: Type.Object({}),
+    maxBodyBytes: 20_000_000,
+    handle: () => ({}),
+  }),
 ];
+
+let begin = Promise.withResolvers<void>();
+let finish = Promise.withResolvers<void>();
+
+/** Resolves when somebody asks for `/slow`, which answers after `finishSlow`. */
+export async function slowBegun(): Promise<void> {
+  await begin.promise;
+  begin = Promise.withResolvers<void>();
+}
+
+export function finishSlow(): void {
+  finish.resolve();
+  finish = Promise.withResolvers<void>();
+}
 
 async function* count(failAt: number) {
   for (let i = 0; i < 3; i++) {

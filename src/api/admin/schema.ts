@@ -1,12 +1,11 @@
 /** What the admin routes take and answer. Times are Unix seconds. */
 import Type, { type TSchema } from 'typebox';
 
-/** Shown in tables on a terminal: no control characters, and no blank at either end. */
+/** Shown in tables on a terminal: no control or formatting characters, and no blank at either end. */
 const name = Type.String({
   minLength: 1,
   maxLength: 100,
-  pattern:
-    '^[^\\s\\u0000-\\u001f\\u007f-\\u009f]([^\\u0000-\\u001f\\u007f-\\u009f]*[^\\s\\u0000-\\u001f\\u007f-\\u009f])?$',
+  pattern: '^[^\\s\\p{C}](?:[^\\p{C}]*[^\\s\\p{C}])?$',
 });
 /** Up to the year 9999, so that its milliseconds stay an exact number. */
 const unixSeconds = Type.Integer({ minimum: 0, maximum: 253_402_300_799 });

@@ -11,6 +11,9 @@ import { hashSecret, longestSecret, sameHash } from './secret.ts';
 import { type Credential, findCredential } from './store.ts';
 import type { Authenticator, Caller } from './types.ts';
 
+/** A key that is known, but may have changed meanwhile, is not kept waiting for a store that hangs. */
+const staleWaitMs = 250;
+
 /** While the store is down, one request in this time asks whether it is back; the others do not wait for it. */
 const storeRetryMs = 1_000;
 
@@ -84,6 +87,25 @@ export function createAuthenticator({ sql, cache, now, isHearing }: Authenticato
     }
   }
 
+  /** The answer of the store if it comes soon, else what is remembered; the store's answer then counts from the next time on. */
+  async function readSoon(secret: string, hash: string): Promise<Caller | undefined> {
+    const answer = read(secret, hash);
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<'late'>((resolve) => {
+      timer = setTimeout(resolve, staleWaitMs, 'late');
+    });
+    try {
+      const first = await Promise.race([answer, late]);
+      if (first !== 'late') return first;
+      retryAt = now() + storeRetryMs;
+      const remembered = cache.find(secret);
+      return remembered === undefined ? await answer : ifNotExpired(remembered);
+    } finally {
+      clearTimeout(timer);
+      answer.catch(() => {});
+    }
+  }
+
   return {
     authenticate(secret) {
       const known = cache.find(secret);
@@ -91,7 +113,7 @@ export function createAuthenticator({ sql, cache, now, isHearing }: Authenticato
       if (secret.length > longestSecret) return undefined;
       const hash = hashSecret(secret);
       if (cache.isUnknown(hash)) return undefined;
-      return read(secret, hash);
+      return known === undefined ? read(secret, hash) : readSoon(secret, hash);
     },
   };
 }
