@@ -13,7 +13,7 @@ export interface Shell {
   send(request: TestRequest & { key?: string | null }): Promise<TestAnswer>;
   /** Serves on a free port until `close`; answers the address without `/v1`. */
   listen(): Promise<string>;
-  close(): Promise<void>;
+  close(drainMs?: number): Promise<void>;
   /** What was logged, as objects. */
   readonly logged: Record<string, unknown>[];
 }
@@ -42,8 +42,8 @@ export function createShell(
       open.push(listener);
       return listener.address;
     },
-    async close() {
-      await Promise.all(open.map((listener) => listener.close(0)));
+    async close(drainMs = 0) {
+      await Promise.all(open.map((listener) => listener.close(drainMs)));
     },
   };
 }
