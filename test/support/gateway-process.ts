@@ -46,7 +46,7 @@ export async function startGatewayProcess(
   });
   return {
     url: greeting.exec(printed)?.[1] ?? '',
-    firstKey: /your API key +(\S+)/.exec(printed)?.[1],
+    firstKey: /Your API key, shown this once: (\S+)/.exec(printed)?.[1],
     pid: child.pid ?? 0,
     async end(signal) {
       child.kill(signal);
