@@ -6,11 +6,16 @@ import { engineKinds } from './engines/index.ts';
 import { type App, createApp } from './http/app.ts';
 import type { Route } from './http/route.ts';
 import type { Log } from './lib/log.ts';
+import { createSafeFetch } from './lib/safe-fetch.ts';
 import { type Accounts, createAccounts } from './platform/accounts/index.ts';
-import { createCatalog } from './platform/catalog/index.ts';
+import { createAdmission, type Limits } from './platform/admission/index.ts';
+import { createAttachments } from './platform/attachments/index.ts';
+import { createBilling } from './platform/billing/index.ts';
+import { createCatalog, type Model } from './platform/catalog/index.ts';
 import { createEngines } from './platform/engines/index.ts';
 import { createHealth } from './platform/health/index.ts';
 import type { Platform } from './platform/index.ts';
+import { createInference } from './platform/inference/index.ts';
 import { openDatabase } from './storage/index.ts';
 import { migrate } from './storage/migrate.ts';
 
@@ -51,6 +56,7 @@ export async function compose({
   try {
     // The catalogue first: a mistake in the configuration is told before anything is opened.
     const { settings, secret, databaseUrl, dataFolder } = config;
+    let current = settings;
     const catalog = createCatalog({ settings, engineKinds });
     const engines = open(createEngines({ kinds: engineKinds, settings: settings.engines, secret, log, now }));
 
@@ -61,8 +67,27 @@ export async function compose({
     await accounts.start();
     const firstKey = await openDefaultSubscription(accounts, config.apiKeySeed);
 
+    const billing = open(createBilling({ database, folder: dataFolder, now, log }));
+    await billing.start();
+    const admission = open(createAdmission());
+    const limitsOf = (model?: Model): Limits => ({ ...current.limits, ...model?.limits });
+    const inference = open(createInference({ admission, billing, engines, limitsOf, now, log }));
+
+    const safeFetch = open(createSafeFetch({ allowedNetworks: settings.egress.allowedNetworks }));
+    const attachments = open(createAttachments({ safeFetch }));
+
     const health = createHealth({ catalog, database, engines, now });
-    const platform: Platform = { accounts, catalog, health, ...given };
+    const { usage } = billing;
+    const platform: Platform = {
+      accounts,
+      attachments,
+      catalog,
+      health,
+      inference,
+      usage,
+      limitsOf,
+      ...given,
+    };
     return {
       app: createApp({ routes: [...routes, ...extraRoutes], platform, log, adminToken: config.adminToken }),
       platform,
@@ -78,6 +103,7 @@ export async function compose({
           throw error;
         }
         change.commit();
+        current = next;
         log.info({ models: next.models.length }, 'configuration read');
       },
       close: () => opened.disposeAsync(),

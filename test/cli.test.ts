@@ -113,8 +113,12 @@ describe('roundhouse serve', () => {
         env: childEnvironment({ ROUNDHOUSE_DATA: join(folder, 'data') }),
         stdio: ['ignore', 'pipe', 'inherit'],
       });
-      const [greeting] = await once(child.stdout, 'data');
-      const [, url = ''] = /listens on (\S+)/.exec(String(greeting)) ?? [];
+      let printed = '';
+      for await (const text of child.stdout.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
+        printed += text;
+        if (printed.includes('try it')) break;
+      }
+      const [, url = ''] = /listens on (\S+)/.exec(printed) ?? [];
       expect((await fetch(`${url}/models`)).status).toBe(200);
       child.kill('SIGTERM');
       expect(await once(child, 'exit')).toEqual([0, null]);

@@ -1,6 +1,8 @@
 /** What clients see: every route, one line per capability folder. */
 import type { Route } from '../http/route.ts';
+import { accountRoutes } from './account/index.ts';
 import { adminRoutes } from './admin/index.ts';
+import { chatRoutes } from './chat/index.ts';
 import { embeddingRoutes } from './embeddings/index.ts';
 import { healthRoutes } from './health/index.ts';
 import { imageRoutes } from './images/index.ts';
@@ -12,11 +14,13 @@ import { videoRoutes } from './videos/index.ts';
 
 const capabilities: readonly Route[] = [
   ...modelRoutes,
+  ...chatRoutes,
   ...embeddingRoutes,
   ...imageRoutes,
   ...videoRoutes,
   ...musicRoutes,
   ...speechRoutes,
+  ...accountRoutes,
   ...healthRoutes,
   ...adminRoutes,
 ];

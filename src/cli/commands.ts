@@ -6,6 +6,7 @@ import { migrateCommand } from './migrate.ts';
 import { modelCommands } from './models.ts';
 import { serveCommand } from './serve.ts';
 import { subscriptionCommands } from './subscriptions.ts';
+import { usageCommand } from './usage.ts';
 
 export const commands: readonly Command[] = [
   serveCommand,
@@ -13,5 +14,6 @@ export const commands: readonly Command[] = [
   ...keyCommands,
   ...subscriptionCommands,
   ...modelCommands,
+  usageCommand,
   doctorCommand,
 ];

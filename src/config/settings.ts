@@ -25,6 +25,18 @@ const Limits = Type.Object(
   { additionalProperties: false },
 );
 
+const network = Type.String({ pattern: '^[0-9A-Fa-f:.]+(/\\d{1,3})?$' });
+const Egress = Type.Object(
+  {
+    allowedNetworks: Type.Optional(
+      Type.Array(network, {
+        description: 'Networks beside the public internet that media may be fetched from',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
 const Defaults = Type.Object(
   Object.fromEntries(modelTypes.map((type) => [type, Type.Optional(Type.String({ minLength: 1 }))])),
   { additionalProperties: false },
@@ -34,12 +46,13 @@ export interface Settings extends CatalogSettings {
   /** What was read, undefined when there is no file. */
   readonly file: string | undefined;
   readonly server: Readonly<Static<typeof Server>>;
+  readonly egress: Readonly<Required<Static<typeof Egress>>>;
   /** Per subscription and model, where a model has no limits of its own. */
   readonly limits: Readonly<Required<Static<typeof Limits>>>;
 }
 
 const defaultLimits: Settings['limits'] = { requestsPerMinute: 60, concurrent: 8, maxQueueWaitMs: 20_000 };
-const sections = ['server', 'defaults', 'limits', 'engines', 'models', 'builtinModels'];
+const sections = ['server', 'egress', 'defaults', 'limits', 'engines', 'models', 'builtinModels'];
 const engineName = /^[A-Za-z0-9][A-Za-z0-9_-]*$/;
 
 export interface SettingsSources {
@@ -69,6 +82,7 @@ export function parseSettings({ file, env, engineKinds }: SettingsSources): Sett
   const section = <S extends TSchema>(schema: S, name: string) =>
     root[name] === undefined ? undefined : checked(createValidator(schema), root[name], name, problems);
   const server = section(Server, 'server') ?? {};
+  const egress = section(Egress, 'egress') ?? {};
   const limits = section(Limits, 'limits') ?? {};
   const defaults = section(Defaults, 'defaults') ?? {};
   const engines = readEngines(root['engines'] ?? {}, { env, engineKinds }, problems);
@@ -79,6 +93,7 @@ export function parseSettings({ file, env, engineKinds }: SettingsSources): Sett
     source,
     file,
     server: publicUrl === undefined ? {} : { publicUrl },
+    egress: { allowedNetworks: egress.allowedNetworks ?? [] },
     limits: { ...defaultLimits, ...limits },
     defaults: defaults as Settings['defaults'],
     engines: { ...builtinEngines, ...engines },

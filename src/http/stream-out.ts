@@ -3,6 +3,7 @@
  * a sign of life in silence, without a promise per write.
  */
 import type { ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import type { StreamOut } from './reply.ts';
 
 /** Bytes that wait for a slow reader before the producer is paused. */
@@ -25,7 +26,8 @@ export class SocketOut implements StreamOut {
     this.#response = response;
     this.#sendHead = sendHead;
     this.#isPlain =
-      response.req.httpVersionMinor === 0 || response.socket === null || !('cork' in response.socket);
+      // Neither does a response without a real socket, as tests have it.
+      response.req.httpVersionMinor === 0 || !(response.socket instanceof Socket);
   }
 
   get isStarted(): boolean {

@@ -49,6 +49,26 @@ describe('a problem in words', () => {
     expect(said({ mode: 'c' })).toBe('mode must be one of "a", "b"');
   });
 
+  it('finds the field inside of an object that may be null', () => {
+    const level = Type.Union([Type.Enum(['low', 'high']), Type.Null()]);
+    const Thinking = Type.Object({ effort: Type.Optional(level) });
+    const nullable = createValidator(Type.Object({ thinking: Type.Union([Thinking, Type.Null()]) }));
+    expect(nullable.problem({ thinking: { effort: 'x' } })).toEqual({
+      path: 'thinking.effort',
+      message: 'must be one of "low", "high"',
+    });
+    expect(nullable.problem({ thinking: 5 })).toEqual({ path: 'thinking', message: 'must be an object' });
+  });
+
+  it('speaks of the branch that was meant, also when it is the last of many', () => {
+    const branches = Array.from({ length: 12 }, (_, index) =>
+      Type.Object({ type: Type.Literal(`t${index}`), [`field${index}`]: Type.String() }),
+    );
+    const many = createValidator(Type.Object({ part: Type.Union(branches) }));
+    expect(many.problem({ part: { type: 't11' } })).toEqual({ path: 'part.field11', message: 'is required' });
+    expect(many.problem({ part: { type: 'x' } }).path).toBe('part.type');
+  });
+
   it('gives the limit', () => {
     expect(said({ n: 0 })).toBe('n must be at least 1');
     expect(said({ n: 10 })).toBe('n must be at most 9');

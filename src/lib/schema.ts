@@ -4,6 +4,7 @@
  */
 import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/schema';
+import { Settings } from 'typebox/system';
 
 export interface Problem {
   /** The field's path as a person writes it: `messages[2].content`; empty for the value itself. */
@@ -38,6 +39,8 @@ export function createValidator<S extends TSchema>(schema: S): Validator<S> {
     schema,
     check: (value): value is Static<S> => validator().Check(value),
     problem(value) {
+      // The first 8 errors, which is what TypeBox stops at, need not reach the branch that was meant.
+      Settings.Set({ maxErrors: 256 });
       const [, errors] = validator().Errors(value) as unknown as [boolean, SchemaError[]];
       return toProblem(errors, value);
     },
@@ -108,7 +111,10 @@ function hasOtherBranch(branch: string, wrong: ReadonlySet<string>, errors: read
   const union = branch.slice(0, branch.lastIndexOf('/') + 1);
   return errors.some(({ schemaPath, keyword }) => {
     if (keyword === 'anyOf' || !schemaPath.startsWith(union)) return false;
-    return !wrong.has(union + (schemaPath.slice(union.length).split('/', 1)[0] ?? ''));
+    const [index = '', ...inside] = schemaPath.slice(union.length).split('/');
+    // A branch of another type altogether (null, a string) is not what an object was meant to be.
+    if (keyword === 'type' && inside.length === 0) return false;
+    return !wrong.has(union + index);
   });
 }
 

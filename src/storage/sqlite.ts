@@ -108,7 +108,11 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
 }
 
 export function startSqliteWorker(folder: string): Worker {
-  return new Worker(new URL('./sqlite-worker.ts', import.meta.url), { workerData: { folder } });
+  return new Worker(new URL('./sqlite-worker.ts', import.meta.url), {
+    workerData: { folder },
+    // Rows pass through and are gone: a large nursery would only be memory that nobody gives back.
+    resourceLimits: { maxYoungGenerationSizeMb: 4 },
+  });
 }
 
 /** A view is cloned with the whole buffer behind it, and small Buffers share one: only the bytes meant are sent. */

@@ -1,6 +1,7 @@
-/** Accounts as the admin routes show them. */
+/** Accounts and usage as the admin routes show them. */
 import type { Static } from 'typebox';
 import type { Key, Page, Subscription } from '../../platform/accounts/types.ts';
+import { toUsd, type UsageSums } from '../../platform/billing/index.ts';
 import type { KeyEntry, SubscriptionEntry } from './schema.ts';
 
 export function toSubscriptionEntry(subscription: Subscription): Static<typeof SubscriptionEntry> {
@@ -27,6 +28,23 @@ export function toKeyEntry(key: Key): Static<typeof KeyEntry> {
     created_at: toSeconds(createdAt),
     expires_at: toSecondsOrNull(expiresAt),
     revoked_at: toSecondsOrNull(revokedAt),
+  };
+}
+
+export function toUsageEntry(sums: UsageSums & { name: string }) {
+  return { object: 'usage' as const, group: sums.name, ...toUsageTotal(sums) };
+}
+
+export function toUsageTotal(sums: UsageSums) {
+  return {
+    requests: sums.requests,
+    prompt_tokens: sums.promptTokens,
+    completion_tokens: sums.completionTokens,
+    cached_tokens: sums.cachedTokens,
+    reasoning_tokens: sums.reasoningTokens,
+    megapixels: sums.megapixels,
+    seconds: sums.seconds,
+    cost: toUsd(sums.costPicoUsd),
   };
 }
 

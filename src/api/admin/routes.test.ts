@@ -24,7 +24,7 @@ async function isAccepted(key: string): Promise<boolean> {
 
 describe('who may use the admin routes', () => {
   it("every one needs the operator's token: no key, a subscription's key and a wrong token are a 401", async () => {
-    expect(adminRoutes).toHaveLength(11);
+    expect(adminRoutes).toHaveLength(12);
     for (const { method, path } of adminRoutes) {
       const url = `/v1${path.replace('{id}', 'key_x')}`;
       for (const key of [null, gateway.key, 'wrong', `${token}x`, '']) {
@@ -197,6 +197,29 @@ describe('subscriptions', () => {
   });
 });
 
+describe('usage', () => {
+  it('is empty at first, over the last 30 days', async () => {
+    expect((await ask('GET', '/usage')).json()).toMatchObject({
+      by: 'day',
+      from: '2023-10-16',
+      to: '2023-11-14',
+      data: [],
+      total: { requests: 0, cost: 0 },
+      has_more: false,
+    });
+  });
+
+  it.each([
+    ['/usage?from=monday', 400],
+    ['/usage?by=colour', 400],
+    ['/usage?to=2026-13-40', 400],
+    ['/usage?from=2026-11-15&to=2026-11-14', 400],
+    ['/usage?subscription=nobody', 404],
+  ])('%s is a %i', async (path, status) => {
+    expect((await ask('GET', path)).status).toBe(status);
+  });
+});
+
 describe('the declared shapes', () => {
   it('hold what the routes answer', async () => {
     const { id, subscription_id } = (await ask('POST', '/keys', {})).json();
@@ -204,6 +227,7 @@ describe('the declared shapes', () => {
       ['GET', '/subscriptions', '/admin/subscriptions'],
       ['POST', '/subscriptions', '/admin/subscriptions', { name: 'one' }],
       ['GET', '/keys', '/admin/keys'],
+      ['GET', '/usage?by=model', '/admin/usage'],
       ['POST', '/keys', '/admin/keys', { expires_at: 1_800_000_000 }],
       ['POST', `/keys/${id}/revoke`, '/admin/keys/{id}/revoke'],
       ['POST', `/subscriptions/${subscription_id}/close`, '/admin/subscriptions/{id}/close'],

@@ -1,8 +1,9 @@
-/** The operator's routes over accounts. The command line speaks to these and to nothing else. */
+/** The operator's routes over accounts and usage. The command line speaks to these and to nothing else. */
 import { json } from '../../http/reply.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
+import { GatewayError } from '../../lib/errors.ts';
 import type { KeyMove, SubscriptionMove } from '../../platform/accounts/index.ts';
-import { toKeyEntry, toList, toSubscriptionEntry } from './render.ts';
+import { toKeyEntry, toList, toSubscriptionEntry, toUsageEntry, toUsageTotal } from './render.ts';
 import {
   ExpireBody,
   KeyBody,
@@ -14,10 +15,14 @@ import {
   SubscriptionEntry,
   SubscriptionList,
   SubscriptionsQuery,
+  UsageList,
+  UsageQuery,
 } from './schema.ts';
 
 const tag = 'Admin';
 const defaultLimit = 100;
+const maxUsageGroups = 1000;
+const defaultUsageDays = 30;
 
 const listSubscriptions = defineRoute({
   method: 'GET',
@@ -117,6 +122,41 @@ function defineSubscriptionMove(move: SubscriptionMove, summary: string): Route 
   });
 }
 
+const getUsage = defineRoute({
+  method: 'GET',
+  path: '/admin/usage',
+  access: 'admin',
+  summary: 'What was used, by day, model or subscription; the last 30 days unless days are named',
+  tag,
+  query: UsageQuery,
+  response: UsageList,
+  failures: ['not_found'],
+  async handle({ query }, { usage, accounts }) {
+    const { by = 'day', limit = maxUsageGroups } = query;
+    const to = query.to ?? usage.today();
+    const from = query.from ?? dayBefore(to, defaultUsageDays - 1);
+    if (from > to) throw new GatewayError('invalid_request', 'from must not be after to', { param: 'from' });
+    const owner =
+      query.subscription === undefined ? undefined : await accounts.getSubscription(query.subscription);
+    const { groups, total, hasMore } = await usage.grouped({
+      by,
+      from,
+      to,
+      limit,
+      subscriptionId: owner?.id,
+    });
+    return {
+      object: 'list',
+      by,
+      from,
+      to,
+      data: groups.map(toUsageEntry),
+      total: toUsageTotal(total),
+      has_more: hasMore,
+    };
+  },
+});
+
 export const adminRoutes: readonly Route[] = [
   listSubscriptions,
   createSubscription,
@@ -129,8 +169,16 @@ export const adminRoutes: readonly Route[] = [
   defineKeyMove('resume', 'Resume a suspended key'),
   defineKeyMove('revoke', 'Revoke a key for good'),
   expireKey,
+  getUsage,
 ];
 
 function toMs(seconds: number | null | undefined): number | null | undefined {
   return typeof seconds === 'number' ? seconds * 1000 : seconds;
+}
+
+function dayBefore(day: string, days: number): string {
+  const time = Date.parse(`${day}T00:00:00Z`);
+  if (Number.isNaN(time))
+    throw new GatewayError('invalid_request', 'to must be a day that exists', { param: 'to' });
+  return new Date(time - days * 24 * 3600 * 1000).toISOString().slice(0, 10);
 }

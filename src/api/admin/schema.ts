@@ -40,6 +40,17 @@ export const KeysQuery = Type.Object({
   subscription: Type.Optional(Type.String({ minLength: 1, description: 'id or name' })),
 });
 
+const day = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$', description: 'a day in UTC: 2026-11-15' });
+const usageGroup = Type.Enum(['day', 'model', 'subscription']);
+
+export const UsageQuery = Type.Object({
+  subscription: Type.Optional(Type.String({ minLength: 1, description: 'id or name; all when absent' })),
+  from: Type.Optional(day),
+  to: Type.Optional(day),
+  by: Type.Optional(usageGroup),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })),
+});
+
 export const SubscriptionEntry = Type.Object({
   object: Type.Literal('subscription'),
   id: Type.String(),
@@ -65,6 +76,34 @@ export const KeyEntry = Type.Object(keyEntry);
 export const NewKeyEntry = Type.Object({
   ...keyEntry,
   secret: Type.String({ description: 'shown this once' }),
+});
+
+const count = Type.Integer({ minimum: 0 });
+const sums = {
+  requests: count,
+  prompt_tokens: count,
+  completion_tokens: count,
+  cached_tokens: count,
+  reasoning_tokens: count,
+  megapixels: Type.Number(),
+  seconds: Type.Number(),
+  cost: Type.Number({ description: 'dollars' }),
+};
+
+export const UsageList = Type.Object({
+  object: Type.Literal('list'),
+  by: usageGroup,
+  from: day,
+  to: day,
+  data: Type.Array(
+    Type.Object({
+      object: Type.Literal('usage'),
+      group: Type.String({ description: 'the day, the model id or the subscription id' }),
+      ...sums,
+    }),
+  ),
+  total: Type.Object(sums, { description: 'also of the groups beyond the limit' }),
+  has_more: Type.Boolean(),
 });
 
 export const SubscriptionList = listOf(SubscriptionEntry);

@@ -25,6 +25,11 @@ describe('the sandbox kind', () => {
     });
   });
 
+  it('answers chat', () => {
+    const context = { name: 'sandbox', log: createLog('silent'), secret: () => undefined };
+    expect(sandbox.create({ kind: 'sandbox' }, context).chat).toBeDefined();
+  });
+
   it('is always well', async () => {
     const context = { name: 'sandbox', log: createLog('silent'), secret: () => undefined };
     const engine = sandbox.create({ kind: 'sandbox' }, context);

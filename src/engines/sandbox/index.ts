@@ -5,6 +5,7 @@
 import Type from 'typebox';
 import { commonEngineOptions, defineEngineKind } from '../contract/engine.ts';
 import { modelTypes } from '../contract/model-type.ts';
+import { createSandboxChat } from './chat.ts';
 import { ScriptOptions } from './script.ts';
 
 export const sandbox = defineEngineKind({
@@ -17,6 +18,7 @@ export const sandbox = defineEngineKind({
   script: ScriptOptions,
   create: () => ({
     kind: 'sandbox',
+    chat: createSandboxChat(),
     health: async () => ({ ok: true }),
     close: async () => {},
   }),

@@ -41,6 +41,9 @@ export const ScriptOptions = Type.Object(
     failAfterTokens: Type.Optional(
       Type.Integer({ minimum: 1, description: 'Deliver this many tokens, then fail.' }),
     ),
+    filterAfterTokens: Type.Optional(
+      Type.Integer({ minimum: 1, description: 'Chat: end the answer as filtered after this many tokens.' }),
+    ),
     stall: Type.Optional(Type.Boolean({ description: 'Never begin: silent until the caller gives up.' })),
     stallAfterTokens: Type.Optional(
       Type.Integer({ minimum: 1, description: 'Deliver this many tokens, then fall silent.' }),

@@ -7,6 +7,7 @@ import assert from 'node:assert';
 import type { Engine, EngineKind, EngineSettings } from '../../engines/contract/engine.ts';
 import { GatewayError } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
+import { createSlots, type Release, type Slots } from '../admission/index.ts';
 import { type Breaker, createBreaker } from './breaker.ts';
 import { chooseEngine } from './choose.ts';
 
@@ -16,6 +17,11 @@ type SettingsByName = Readonly<Record<string, EngineSettings>>;
 export interface EngineUse {
   readonly name: string;
   readonly engine: Engine;
+  /**
+   * Takes one of the engine's own slots, where it has a number of them. Answers at once when one is free, else
+   * a promise: subscriptions take turns.
+   */
+  enter(subscriptionId: string, signal: AbortSignal, maxWaitMs: number): Promise<void> | undefined;
   /** How it went: failures that are the engine's own count against it. */
   release(error: GatewayError | undefined): void;
 }
@@ -53,6 +59,7 @@ interface Running {
   readonly engine: Engine;
   readonly settings: string;
   readonly breaker: Breaker;
+  readonly slots: Slots | undefined;
   active: number;
 }
 
@@ -72,7 +79,15 @@ export function createEngines({
     const kind = kinds.find((candidate) => candidate.kind === options.kind);
     assert(kind !== undefined, `${name}: the kind ${options.kind} passed the configuration's check`);
     const engine = kind.create(options, { name, log, secret });
-    return { name, engine, settings: JSON.stringify(options), breaker: createBreaker({ now }), active: 0 };
+    const slots = typeof options['slots'] === 'number' ? createSlots(options['slots']) : undefined;
+    return {
+      name,
+      engine,
+      settings: JSON.stringify(options),
+      breaker: createBreaker({ now }),
+      slots,
+      active: 0,
+    };
   }
 
   function prepare(settings: SettingsByName): { commit(): void; discard(): Promise<void> } {
@@ -142,11 +157,23 @@ export function createEngines({
       const chosen = chooseEngine(trusted, affinity) ?? left.find(({ breaker }) => breaker.allows());
       if (chosen === undefined) throw noneAnswers(left, now());
       chosen.active += 1;
+      let giveBack: Release | undefined;
       return {
         name: chosen.name,
         engine: chosen.engine,
+        enter(subscriptionId, signal, maxWaitMs) {
+          const slot = chosen.slots?.enter(subscriptionId, signal, maxWaitMs);
+          if (slot instanceof Promise) {
+            return slot.then((release) => {
+              giveBack = release;
+            });
+          }
+          giveBack = slot;
+          return undefined;
+        },
         release(error) {
           chosen.active -= 1;
+          giveBack?.();
           if (error === undefined) chosen.breaker.succeeded();
           else if (error.kind === 'unreachable' || error.kind === 'timeout') chosen.breaker.failed();
         },

@@ -1,0 +1,2 @@
+/** What a subscription can read about itself. */
+export { accountRoutes } from './routes.ts';

@@ -1,0 +1,193 @@
+/** The messages of a request as canonical ones: what each role may hold, and what has to be loaded first. Pure. */
+import type { ChatMessage, ContentPart, ToolCall } from '../../engines/contract/chat.ts';
+import { GatewayError } from '../../lib/errors.ts';
+import type { Attachment, AttachmentKind } from '../../platform/attachments/index.ts';
+import type { ChatModel } from '../../platform/catalog/index.ts';
+import type { ChatBody, Message, Part } from './schema.ts';
+
+/** A part that is not there yet: `parts[index]` is put in when its attachment was loaded. */
+export interface Slot {
+  readonly attachment: Attachment;
+  readonly parts: ContentPart[];
+  readonly index: number;
+}
+
+export interface Translated {
+  readonly messages: readonly ChatMessage[];
+  readonly slots: readonly Slot[];
+}
+
+const placeholder: ContentPart = { type: 'text', text: '' };
+const noSlots: readonly Slot[] = [];
+
+export function toMessages(model: ChatModel, wire: readonly Message[]): Translated {
+  const messages: ChatMessage[] = [];
+  let slots: Slot[] | undefined;
+  for (let index = 0; index < wire.length; index++) {
+    const message = wire[index]!;
+    const { content } = message;
+    if (message.role === 'user' && Array.isArray(content)) {
+      const parts: ContentPart[] = [];
+      for (let at = 0; at < content.length; at++) {
+        const part = content[at]!;
+        const text = textOf(part);
+        if (text !== undefined) parts.push({ type: 'text', text });
+        else {
+          const attachment = toAttachment(model, part, `messages[${index}].content[${at}]`);
+          slots ??= [];
+          slots.push({ attachment, parts, index: parts.length });
+          parts.push(placeholder);
+        }
+      }
+      messages.push({ role: 'user', content: parts, ...named(message) });
+    } else messages.push(toMessage(message, index));
+  }
+  return { messages, slots: slots ?? noSlots };
+}
+
+function toMessage(message: Message, index: number): ChatMessage {
+  const { role } = message;
+  switch (role) {
+    case 'system':
+    case 'developer':
+    case 'user':
+      return { role, content: requiredText(message, index), ...named(message) };
+    case 'assistant':
+      return toAssistant(message, index);
+    case 'tool': {
+      const { tool_call_id: toolCallId } = message;
+      if (toolCallId == null) throw missing(`messages[${index}].tool_call_id`);
+      return { role, content: requiredText(message, index), toolCallId };
+    }
+  }
+}
+
+/** What it thought and how it was cached is left behind: `reasoning`, `reasoning_details` … are not read. */
+function toAssistant(message: Message, index: number): ChatMessage {
+  const calls = message.tool_calls ?? [];
+  const content = plainText(message, index) ?? message.refusal ?? null;
+  if (content === null && calls.length === 0) throw missing(`messages[${index}].content`);
+  return {
+    role: 'assistant',
+    content,
+    ...(calls.length === 0 ? {} : { toolCalls: calls.map(toToolCall) }),
+    ...named(message),
+  };
+}
+
+function toToolCall({ id, function: { name, arguments: text } }: WireToolCall): ToolCall {
+  return { id, name, arguments: text };
+}
+type WireToolCall = NonNullable<Message['tool_calls']>[number];
+
+function requiredText(message: Message, index: number): string {
+  const text = plainText(message, index);
+  if (text === undefined) throw missing(`messages[${index}].content`);
+  return text;
+}
+
+/** Several text parts of one message are its paragraphs: engines that take one string join them so too. */
+function plainText({ role, content }: Message, index: number): string | undefined {
+  if (content == null || typeof content === 'string') return content ?? undefined;
+  const texts = content.map((part, at) => {
+    const text = textOf(part);
+    if (text !== undefined) return text;
+    const param = `messages[${index}].content[${at}]`;
+    const message = `${param}: a part of type ${part.type} is accepted on user messages only, not on ${role} ones`;
+    throw new GatewayError('invalid_request', message, { param });
+  });
+  return texts.join('\n');
+}
+
+function textOf(part: Part): string | undefined {
+  if (part.type === 'text') return part.text;
+  return part.type === 'refusal' ? part.refusal : undefined;
+}
+
+function toAttachment(model: ChatModel, part: Part, path: string): Attachment {
+  switch (part.type) {
+    case 'image_url': {
+      const { image_url: image } = part;
+      const detail = typeof image === 'string' ? undefined : (image.detail ?? undefined);
+      const attachment = toMedia(model, 'image', image, `${path}.image_url`);
+      return detail === undefined ? attachment : { ...attachment, detail };
+    }
+    case 'audio_url':
+      return toMedia(model, 'audio', part.audio_url, `${path}.audio_url`);
+    case 'video_url':
+    case 'input_video':
+      return toMedia(model, 'video', part.video_url, `${path}.video_url`);
+    case 'input_audio': {
+      const param = `${path}.input_audio`;
+      return { ...toMedia(model, 'audio', part.input_audio.data, param), isBase64: true };
+    }
+    case 'file':
+      return toDocument(part.file, `${path}.file`);
+    default:
+      throw new GatewayError('internal', `a part of type ${part.type} is not media`);
+  }
+}
+
+function toMedia(
+  model: ChatModel,
+  kind: Exclude<AttachmentKind, 'document'>,
+  from: string | { url: string },
+  param: string,
+): Attachment {
+  if (model.inputModalities?.includes(kind) !== true) {
+    const message = `${param}: the model ${model.id} does not take ${kind} input`;
+    throw new GatewayError('invalid_request', message, { param });
+  }
+  return { kind, source: typeof from === 'string' ? from : from.url, param };
+}
+
+/** Becomes text, so that every model can read it. */
+function toDocument(file: WireFile, param: string): Attachment {
+  if (file.file_data == null) {
+    const message =
+      file.file_id == null
+        ? `${param}.file_data is required`
+        : `${param}.file_id is not supported: send the document in file_data`;
+    throw new GatewayError('invalid_request', message, { param });
+  }
+  const { file_data: source, filename } = file;
+  return { kind: 'document', source, param, ...(filename == null ? {} : { filename }) };
+}
+type WireFile = Extract<Part, { type: 'file' }>['file'];
+
+/**
+ * "A final `assistant` message is continued": it must have text and no tool calls, and its trailing whitespace
+ * is trimmed, because a model that is given a space seldom goes on from it.
+ */
+export function toContinued(
+  messages: readonly ChatMessage[],
+  body: ChatBody,
+): readonly ChatMessage[] | undefined {
+  const index = messages.length - 1;
+  const last = messages[index];
+  if (last?.role !== 'assistant') {
+    if (body.continue_final_message !== true) return undefined;
+    const message = 'continue_final_message: the last message must be from the assistant';
+    throw new GatewayError('invalid_request', message, { param: 'continue_final_message' });
+  }
+  if (last.toolCalls !== undefined) {
+    const param = `messages[${index}].tool_calls`;
+    const message = `${param}: a final assistant message is continued and must not have tool calls`;
+    throw new GatewayError('invalid_request', message, { param });
+  }
+  const content = last.content?.trimEnd() ?? '';
+  if (content === '') {
+    const param = `messages[${index}].content`;
+    const message = `${param} must not be empty: a final assistant message is continued`;
+    throw new GatewayError('invalid_request', message, { param });
+  }
+  return [...messages.slice(0, -1), { ...last, content }];
+}
+
+function named({ name }: Message): { name?: string } {
+  return name == null ? {} : { name };
+}
+
+function missing(param: string): GatewayError {
+  return new GatewayError('invalid_request', `${param} is required`, { param });
+}

@@ -1,0 +1,245 @@
+/**
+ * Everything in which the engines that speak OpenAI's language differ, one table row each. Checked against the
+ * sources of vLLM 0.26, SGLang 0.5.18, llama.cpp b10586 and Ollama 0.33; older versions are named where
+ * they behave otherwise. What all of them accept (both reasoning names, any tool call id, any finish reason)
+ * is in `wire.ts`.
+ */
+import type { ContentPart, Effort, Thinking } from '../contract/chat.ts';
+
+export type FlavorName = 'vllm' | 'sglang' | 'llama.cpp' | 'ollama' | 'generic';
+export const flavorNames = ['vllm', 'sglang', 'llama.cpp', 'ollama', 'generic'] as const;
+
+/** Fields of a request body. */
+export type Fields = Readonly<Record<string, unknown>>;
+export type MediaPart = Exclude<ContentPart, { type: 'text' }>;
+
+export interface Flavor {
+  readonly name: FlavorName;
+  /** Chat templates rarely know the role `developer`. */
+  readonly developerRole: 'developer' | 'system';
+  /** Whether a list of text parts is sent as one text. */
+  readonly joinsText: boolean;
+  media(part: MediaPart): Fields;
+  /** `named`: takes a choice of one tool; `words`: only the words; `none`: knows no `tool_choice`. */
+  readonly toolChoice: 'named' | 'words' | 'none';
+  /** Whether it can give several answers to one request. */
+  readonly takesN: boolean;
+  /** Sampling that OpenAI does not have. A `topK` of 0 disables it. */
+  sampling(topK: number | undefined, repetitionPenalty: number | undefined): Fields;
+  /** The least `top_logprobs` that brings log probabilities at all. */
+  readonly leastTopLogprobs: number;
+  /** What makes the engine go on with a final assistant message, without thinking. */
+  readonly continuation: Fields;
+  /** Whether a whole answer that continues a message begins with that message. */
+  readonly repeatsContinued: boolean;
+  /** Whether each of several streamed answers has a usage of its own. */
+  readonly hasUsagePerAnswer: boolean;
+  thinking(thinking: Thinking): Fields;
+  /** Where its health is asked for: at the server's root, or under the OpenAI path. */
+  readonly health: { readonly at: 'root' | 'api'; readonly path: string };
+  /** How it counts tokens; undefined: it cannot be asked. */
+  readonly tokenizer: 'messages' | 'template' | undefined;
+}
+
+/** Engines that take an effort at all go up to `max`. */
+const toEngineEffort = (effort: Effort) => (effort === 'ultra' ? 'max' : effort);
+
+const dataUri = ({ mediaType, base64 }: MediaPart) => `data:${mediaType};base64,${base64}`;
+
+function image(part: MediaPart): Fields {
+  const detail = part.detail === undefined ? {} : { detail: part.detail };
+  return { type: 'image_url', image_url: { url: dataUri(part), ...detail } };
+}
+
+const audioFormats: Readonly<Record<string, string>> = {
+  'audio/mpeg': 'mp3',
+  'audio/x-wav': 'wav',
+  'audio/wave': 'wav',
+  'audio/mp4': 'm4a',
+  'audio/x-m4a': 'm4a',
+};
+
+function inputAudio({ mediaType, base64 }: MediaPart): Fields {
+  const format = audioFormats[mediaType] ?? mediaType.slice(mediaType.indexOf('/') + 1);
+  return { type: 'input_audio', input_audio: { data: base64, format } };
+}
+
+/** vLLM and SGLang take any kind by a data URI; SGLang 0.5 knows no `input_audio`. */
+function byUri(part: MediaPart): Fields {
+  if (part.type === 'image') return image(part);
+  return part.type === 'audio'
+    ? { type: 'audio_url', audio_url: { url: dataUri(part) } }
+    : { type: 'video_url', video_url: { url: dataUri(part) } };
+}
+
+function penalty(name: string, value: number | undefined): Fields {
+  return value === undefined ? {} : { [name]: value };
+}
+
+/** Qwen, GLM and Gemma templates read `enable_thinking`, DeepSeek and Granite `thinking`; others ignore both. */
+function templateSwitches(enabled: boolean): Fields {
+  return { enable_thinking: enabled, thinking: enabled };
+}
+
+/** vLLM 0.26 takes every effort but `ultra`; before 0.22 only `low`, `medium` and `high`. */
+function switchesAndEffort({ enabled, effort }: Thinking): Fields {
+  const isEffort = enabled && effort !== undefined && effort !== 'none';
+  return {
+    chat_template_kwargs: templateSwitches(enabled),
+    ...(isEffort ? { reasoning_effort: toEngineEffort(effort) } : {}),
+  };
+}
+
+const vllm: Flavor = {
+  name: 'vllm',
+  developerRole: 'system',
+  joinsText: false,
+  media: byUri,
+  toolChoice: 'named',
+  takesN: true,
+  // 0 would do since 0.9, but only -1 disables it in every version; omitted, the model's own default holds.
+  sampling: (topK, repetitionPenalty) => ({
+    ...(topK === undefined ? {} : { top_k: topK === 0 ? -1 : topK }),
+    ...penalty('repetition_penalty', repetitionPenalty),
+  }),
+  leastTopLogprobs: 0,
+  continuation: {
+    continue_final_message: true,
+    add_generation_prompt: false,
+    chat_template_kwargs: templateSwitches(false),
+  },
+  repeatsContinued: false,
+  hasUsagePerAnswer: false,
+  // Since 0.19, on servers that were started with a reasoning parser.
+  thinking: (thinking) => ({
+    ...switchesAndEffort(thinking),
+    ...(thinking.enabled ? penalty('thinking_token_budget', thinking.budgetTokens) : {}),
+  }),
+  health: { at: 'root', path: '/health' },
+  tokenizer: 'messages',
+};
+
+const sglang: Flavor = {
+  ...vllm,
+  name: 'sglang',
+  // 0 is refused: "top_k must be -1 (disable) or at least 1".
+  sampling: vllm.sampling,
+  // `add_generation_prompt` is always true there: the text is put behind it.
+  continuation: { continue_final_message: true, chat_template_kwargs: templateSwitches(false) },
+  thinking: (thinking) => ({
+    ...switchesAndEffort(thinking),
+    ...(thinking.enabled && thinking.budgetTokens !== undefined
+      ? { custom_params: { thinking_budget: thinking.budgetTokens } }
+      : {}),
+  }),
+};
+
+const llamaCpp: Flavor = {
+  name: 'llama.cpp',
+  developerRole: 'system',
+  joinsText: false,
+  // Audio and video must be bare base64; only images may be data URIs.
+  media(part) {
+    if (part.type === 'image') return image(part);
+    if (part.type === 'audio') return inputAudio(part);
+    return { type: 'input_video', input_video: { data: part.base64 } };
+  },
+  // A choice that is no word is silently read as `auto`.
+  toolChoice: 'words',
+  takesN: true,
+  // Its default is 40, so 0 has to be said.
+  sampling: (topK, repetitionPenalty) => ({
+    ...penalty('top_k', topK),
+    ...penalty('repeat_penalty', repetitionPenalty),
+  }),
+  // 0 means "no log probabilities" there.
+  leastTopLogprobs: 1,
+  // A final assistant message is continued by itself, but then streamed answers repeat it too. Older servers
+  // do not know the fields, and refuse a continuation while thinking is on.
+  continuation: {
+    continue_final_message: true,
+    add_generation_prompt: false,
+    chat_template_kwargs: templateSwitches(false),
+  },
+  repeatsContinued: true,
+  hasUsagePerAnswer: true,
+  // The effort goes through the template: only newer servers read it beside it.
+  thinking({ enabled, effort, budgetTokens }) {
+    const hasEffort = enabled && effort !== undefined && effort !== 'none';
+    return {
+      chat_template_kwargs: {
+        ...templateSwitches(enabled),
+        ...(hasEffort ? { reasoning_effort: toEngineEffort(effort) } : {}),
+      },
+      ...(enabled ? penalty('thinking_budget_tokens', budgetTokens) : {}),
+    };
+  },
+  health: { at: 'root', path: '/health' },
+  tokenizer: 'template',
+};
+
+/** Image types that Ollama knows by name; any other must come without one. */
+const ollamaImages = /^image\/(?:jpeg|jpg|png|webp)$/;
+
+const ollama: Flavor = {
+  name: 'ollama',
+  developerRole: 'system',
+  // Every part of a list becomes a message of its own, without its tool call id.
+  joinsText: true,
+  media(part) {
+    if (part.type === 'audio') return inputAudio(part);
+    if (part.type === 'video') return byUri(part);
+    return image(ollamaImages.test(part.mediaType) ? part : { ...part, mediaType: '' });
+  },
+  toolChoice: 'none',
+  takesN: false,
+  sampling: () => ({}),
+  leastTopLogprobs: 0,
+  // Its templates leave a final assistant message open.
+  continuation: { reasoning_effort: 'none' },
+  repeatsContinued: false,
+  hasUsagePerAnswer: false,
+  thinking: ({ enabled, effort }) =>
+    !enabled || effort === 'none'
+      ? { reasoning_effort: 'none' }
+      : { reasoning_effort: effort === undefined ? 'medium' : toOllamaEffort(effort) },
+  health: { at: 'root', path: '/api/version' },
+  tokenizer: undefined,
+};
+
+/** Ollama takes `max` only since 0.30 and refused all but these three before. */
+function toOllamaEffort(effort: Effort): string {
+  if (effort === 'minimal') return 'low';
+  return effort === 'xhigh' || effort === 'max' || effort === 'ultra' ? 'high' : effort;
+}
+
+const generic: Flavor = {
+  name: 'generic',
+  developerRole: 'developer',
+  joinsText: false,
+  media: (part) => (part.type === 'audio' ? inputAudio(part) : byUri(part)),
+  toolChoice: 'named',
+  takesN: true,
+  sampling: (topK, repetitionPenalty) => ({
+    ...(topK === 0 ? {} : penalty('top_k', topK)),
+    ...penalty('repetition_penalty', repetitionPenalty),
+  }),
+  leastTopLogprobs: 0,
+  continuation: {},
+  repeatsContinued: false,
+  hasUsagePerAnswer: false,
+  thinking({ enabled, effort }) {
+    if (!enabled) return { reasoning_effort: 'none' };
+    return effort === undefined ? {} : { reasoning_effort: effort };
+  },
+  health: { at: 'api', path: '/models' },
+  tokenizer: undefined,
+};
+
+export const flavors: Readonly<Record<FlavorName, Flavor>> = {
+  vllm,
+  sglang,
+  'llama.cpp': llamaCpp,
+  ollama,
+  generic,
+};

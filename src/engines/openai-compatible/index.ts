@@ -1,0 +1,153 @@
+/** Engines that speak OpenAI's chat completions: vLLM, SGLang, llama.cpp's server, Ollama, and whatever else does. */
+
+import Type from 'typebox';
+import { GatewayError } from '../../lib/errors.ts';
+import { loadUndici } from '../../lib/undici.ts';
+import { Wheel } from '../../lib/wheel.ts';
+import type { ChatPort, ChatRequest, ChatRun } from '../contract/chat.ts';
+import { commonEngineOptions, defineEngineKind, type Engine } from '../contract/engine.ts';
+import { type Address, toAddress } from './address.ts';
+import { ask } from './ask.ts';
+import { toBody } from './body.ts';
+import { type CallParts, StreamCall, WholeCall } from './call.ts';
+import { type Flavor, flavorNames, flavors } from './flavors.ts';
+import { checkHealth } from './health.ts';
+import { countTokens } from './tokens.ts';
+import type { Asked } from './wire.ts';
+
+/** Clients give up after 300 s without headers, and a 504 has to reach them before that. */
+const defaultTimeoutMs = 280_000;
+const longestTimeoutMs = 295_000;
+const defaultIdleTimeoutMs = 60_000;
+
+const headerName = "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$";
+const headerValue = '^[\\t\\x20-\\x7e]*$';
+
+export const openaiCompatible = defineEngineKind({
+  kind: 'openai-compatible',
+  serves: ['chat'],
+  options: Type.Object(
+    {
+      kind: Type.Literal('openai-compatible'),
+      /** `http://host:8000` or `http://host:8000/v1`. */
+      url: Type.String({ pattern: '^https?://[^\\s/?#@]+(/[^\\s?#]*)?$' }),
+      flavor: Type.Optional(Type.Union(flavorNames.map((name) => Type.Literal(name)))),
+      /** The environment variable that holds the engine's key. */
+      apiKeyEnv: Type.Optional(Type.String({ minLength: 1 })),
+      /** Until the first token. */
+      timeoutMs: Type.Optional(Type.Integer({ minimum: 1, maximum: longestTimeoutMs })),
+      /** Between two tokens. */
+      idleTimeoutMs: Type.Optional(Type.Integer({ minimum: 1 })),
+      /** Sent with every request. */
+      headers: Type.Optional(
+        Type.Record(Type.String({ pattern: headerName }), Type.String({ pattern: headerValue }), {
+          additionalProperties: false,
+        }),
+      ),
+      ...commonEngineOptions,
+    },
+    { additionalProperties: false },
+  ),
+  create(options, { secret }) {
+    const { url, flavor = 'generic', apiKeyEnv, headers, timeoutMs, idleTimeoutMs } = options;
+    return createOpenaiCompatible({
+      address: toAddress(url),
+      flavor: flavors[flavor],
+      apiKey: apiKeyEnv === undefined ? undefined : secret(apiKeyEnv),
+      headers: headers ?? {},
+      timeoutMs: timeoutMs ?? defaultTimeoutMs,
+      idleTimeoutMs: idleTimeoutMs ?? defaultIdleTimeoutMs,
+    });
+  },
+});
+
+export interface EngineParts {
+  address: Address;
+  flavor: Flavor;
+  apiKey: string | undefined;
+  headers: Readonly<Record<string, string>>;
+  timeoutMs: number;
+  idleTimeoutMs: number;
+  wheel?: Wheel;
+}
+
+export function createOpenaiCompatible(parts: EngineParts): Engine {
+  const { address, flavor, timeoutMs, idleTimeoutMs, wheel = new Wheel() } = parts;
+  const pool = new (loadUndici().Pool)(address.origin, {
+    // The wheel watches every call; undici's own timers would watch them again.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    connect: { timeout: 10_000 },
+    // Just under the 5 s after which uvicorn and llama.cpp close an idle connection.
+    keepAliveTimeout: 4_000,
+    allowH2: false,
+  });
+  const headers = toHeaders(parts);
+  const question = { address, flavor, ask: ask.bind(undefined, pool, headers) };
+  const path = `${address.api}/chat/completions`;
+  let closing: Promise<void> | undefined;
+
+  const toCall = (request: ChatRequest, isStreamed: boolean): CallParts => ({
+    pool,
+    wheel,
+    options: { method: 'POST', path, headers, body: JSON.stringify(toBody(request, flavor, isStreamed)) },
+    timeoutMs,
+    idleTimeoutMs,
+  });
+
+  const chat: ChatPort = {
+    stream: (request, sink) =>
+      begin(
+        () => new StreamCall(toCall(request, true), sink, toAsked(request, flavor)).start(),
+        (error) => sink.fail(error),
+      ),
+    complete: (request, done) =>
+      begin(() => new WholeCall(toCall(request, false), done, toAsked(request, flavor)).start(), done),
+    countTokens: (request, signal) => countTokens(question, request, signal),
+  };
+
+  return {
+    kind: 'openai-compatible',
+    chat,
+    health: (signal) => checkHealth(question, signal),
+    close() {
+      closing ??= pool.close().then(() => wheel.close());
+      return closing;
+    },
+  };
+}
+
+function toHeaders({ apiKey, headers }: EngineParts): string[] {
+  const own: Record<string, string> = { 'content-type': 'application/json' };
+  if (apiKey !== undefined) own['authorization'] = `Bearer ${apiKey}`;
+  for (const [name, value] of Object.entries(headers)) own[name.toLowerCase()] = value;
+  return Object.entries(own).flat();
+}
+
+/** What the answer has to be read for. */
+export function toAsked(request: ChatRequest, flavor: Flavor): Asked {
+  const { n, stop, topLogprobs, continueFinal, messages } = request;
+  const continued = continueFinal && flavor.repeatsContinued ? messages.at(-1)?.content : undefined;
+  return {
+    n,
+    ...(stop === undefined ? {} : { stop }),
+    ...(topLogprobs === undefined ? {} : { topLogprobs }),
+    ...(typeof continued === 'string' ? { repeats: continued } : {}),
+    hasUsagePerAnswer: flavor.hasUsagePerAnswer && n > 1,
+  };
+}
+
+/** A request that this engine cannot take fails like any other: after the caller has its handle. */
+function begin(start: () => ChatRun, fail: (error: GatewayError) => void): ChatRun {
+  try {
+    return start();
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    let isAborted = false;
+    process.nextTick(() => isAborted || fail(error));
+    const abort = () => {
+      isAborted = true;
+    };
+    return { abort, pause: () => {}, resume: () => {} };
+  }
+}

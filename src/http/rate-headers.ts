@@ -1,0 +1,20 @@
+/** The rate-limit headers of a model route (wire 14). */
+import type { RateState } from '../platform/admission/types.ts';
+
+/** `setHeader` is the call's. */
+export function setRateHeaders(
+  { setHeader }: { setHeader(name: string, value: string): void },
+  { limit, remaining, resetMs }: RateState,
+): void {
+  setHeader('x-ratelimit-limit-requests', String(limit));
+  setHeader('x-ratelimit-remaining-requests', String(remaining));
+  setHeader('x-ratelimit-reset-requests', toDurationText(resetMs));
+}
+
+/** `12ms`, `1s`, `6m0s`: rounded up, so that who waits as long does not come too early. */
+export function toDurationText(ms: number): string {
+  if (ms <= 0) return '0s';
+  if (ms < 1000) return `${Math.ceil(ms)}ms`;
+  const seconds = Math.ceil(ms / 1000);
+  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
+}

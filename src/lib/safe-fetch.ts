@@ -1,0 +1,212 @@
+/**
+ * The one door for every address that comes from outside. https only, public addresses only, checked when the
+ * connection is dialled and on every redirect, so that neither a name that resolves differently the second time
+ * nor a redirect leads inside. What is read has a size and a time limit. Networks that the operator allows may
+ * be reached as well, over http too; link-local ones never.
+ */
+import { lookup as lookupName } from 'node:dns/promises';
+import { isIP, type LookupFunction } from 'node:net';
+import type { Agent, Dispatcher } from 'undici';
+import { GatewayError } from './errors.ts';
+import { isAllowedAddress, isReachableAddress, parseNetwork } from './public-address.ts';
+import { loadUndici } from './undici.ts';
+
+export interface SafeFetchOptions {
+  /** Networks beside the public internet: `10.0.0.0/8`, `127.0.0.1`. */
+  allowedNetworks?: readonly string[];
+  /** Every address of a name. */
+  resolve?: (hostname: string) => Promise<readonly ResolvedAddress[]>;
+}
+
+export interface ResolvedAddress {
+  readonly address: string;
+  readonly family: number;
+}
+
+export interface FetchLimits {
+  /** The field that the address came from: failures name it. */
+  param: string;
+  maxBytes: number;
+  /** For the whole of it, redirects included. Default 20 s. */
+  timeoutMs?: number;
+  /** The client left: nobody waits for it any more. */
+  signal: AbortSignal;
+}
+
+export interface Fetched {
+  bytes: Buffer;
+  /** What the server says it is, without parameters; empty when it says nothing. */
+  mediaType: string;
+}
+
+export interface SafeFetch {
+  /** The address, when it may be spoken to as far as its text tells; throws `invalid_request` when not. */
+  check(url: string, param: string): URL;
+  get(url: string, limits: FetchLimits): Promise<Fetched>;
+  close(): Promise<void>;
+}
+
+const maxRedirects = 3;
+const redirectStatuses = new Set([301, 302, 303, 307, 308]);
+const connectTimeoutMs = 5_000;
+const defaultTimeoutMs = 20_000;
+
+/** Thrown out of the dialling of a connection; never leaves this file. */
+class BlockedAddress extends Error {}
+
+export function createSafeFetch(options: SafeFetchOptions = {}): SafeFetch {
+  const { resolve = (hostname) => lookupName(hostname, { all: true }) } = options;
+  const networks = (options.allowedNetworks ?? []).map(parseNetwork);
+  /** Plain http can be read and changed on its way: only where the operator vouches for the network. */
+  const mayDial = {
+    'https:': (address: string) => isReachableAddress(address, networks),
+    'http:': (address: string) => isAllowedAddress(address, networks),
+  };
+  type Scheme = keyof typeof mayDial;
+  const agents = new Map<Scheme, Agent>();
+
+  function agentFor(scheme: Scheme): Agent {
+    let agent = agents.get(scheme);
+    if (agent === undefined) {
+      agent = createAgent(resolve, mayDial[scheme]);
+      agents.set(scheme, agent);
+    }
+    return agent;
+  }
+
+  function check(url: string, param: string): URL {
+    const target = URL.canParse(url) ? new URL(url) : undefined;
+    if (target === undefined || !(target.protocol in mayDial)) throw refusal(param, 'must be an https URL');
+    if (target.username !== '' || target.password !== '')
+      throw refusal(param, 'must not contain a user name or password');
+    const { protocol, hostname } = target;
+    if (protocol === 'http:' && networks.length === 0) throw refusal(param, 'must be an https URL');
+    // A literal address is dialled without a look-up, so it is judged here. The URL parser has already put
+    // every notation (0x7f000001, 127.1, [::ffff:7f00:1]) into one form.
+    const literal = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
+    if (isIP(literal) !== 0 && !mayDial[protocol as Scheme](literal)) throw notPublic(param);
+    return target;
+  }
+
+  async function read(first: URL, limits: FetchLimits, signal: AbortSignal): Promise<Fetched> {
+    let target = first;
+    for (let hop = 0; ; hop++) {
+      const answer = await loadUndici().request(target, {
+        dispatcher: agentFor(target.protocol as Scheme),
+        signal,
+        headers: { 'user-agent': 'Roundhouse/1.0', accept: '*/*', 'accept-encoding': 'identity' },
+      });
+      if (!redirectStatuses.has(answer.statusCode)) return await readAnswer(answer, limits);
+      answer.body.on('error', () => {}).destroy();
+      if (hop === maxRedirects) throw refusal(limits.param, `redirects more than ${maxRedirects} times`);
+      target = follow(target, header(answer, 'location'), limits.param);
+    }
+  }
+
+  function follow(from: URL, location: string, param: string): URL {
+    if (location === '' || !URL.canParse(location, from.href))
+      throw refusal(param, 'redirects without saying where to');
+    return check(new URL(location, from).href, param);
+  }
+
+  return {
+    check,
+    async get(url, limits) {
+      const { param, signal, timeoutMs = defaultTimeoutMs } = limits;
+      const target = check(url, param);
+      const stop = new AbortController();
+      let isLate = false;
+      const timer = setTimeout(() => {
+        isLate = true;
+        stop.abort();
+      }, timeoutMs);
+      const onLeave = () => stop.abort();
+      signal.addEventListener('abort', onLeave);
+      try {
+        signal.throwIfAborted();
+        return await read(target, limits, stop.signal);
+      } catch (cause) {
+        signal.throwIfAborted();
+        if (isLate) throw refusal(param, `could not be fetched within ${timeoutMs / 1000} s`, cause);
+        throw toGatewayError(cause, param);
+      } finally {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', onLeave);
+      }
+    },
+    async close() {
+      await Promise.all([...agents.values()].map((agent) => agent.destroy()));
+    },
+  };
+}
+
+/** Dials only the addresses that were checked: what is looked up here is what is connected to. */
+function createAgent(
+  resolve: NonNullable<SafeFetchOptions['resolve']>,
+  mayDial: (address: string) => boolean,
+): Agent {
+  const lookup: LookupFunction = (hostname, options, callback) => {
+    resolve(hostname).then(
+      (addresses) => {
+        const [first] = addresses;
+        // One bad address condemns the name: which of them would be dialled is not ours to say.
+        if (first === undefined || !addresses.every(({ address }) => mayDial(address)))
+          callback(new BlockedAddress(`${hostname} may not be dialled`), '');
+        else if (options.all === true) callback(null, [...addresses]);
+        else callback(null, first.address, first.family);
+      },
+      (error: NodeJS.ErrnoException) => callback(error, ''),
+    );
+  };
+  return new (loadUndici().Agent)({
+    connect: { lookup, timeout: connectTimeoutMs },
+    allowH2: false,
+    keepAliveTimeout: 1_000,
+    maxHeaderSize: 16 * 1024,
+  });
+}
+
+async function readAnswer(answer: Dispatcher.ResponseData, limits: FetchLimits): Promise<Fetched> {
+  const { statusCode, body } = answer;
+  const { param, maxBytes } = limits;
+  const refuse = (error: GatewayError) => {
+    body.on('error', () => {}).destroy();
+    throw error;
+  };
+  if (statusCode !== 200) refuse(refusal(param, `could not be fetched: its server answered ${statusCode}`));
+  if (Number(header(answer, 'content-length')) > maxBytes) refuse(tooLarge(param, maxBytes));
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > maxBytes) throw tooLarge(param, maxBytes);
+    chunks.push(chunk);
+  }
+  const [mediaType = ''] = header(answer, 'content-type').split(';', 1);
+  return { bytes: Buffer.concat(chunks, size), mediaType: mediaType.trim().toLowerCase() };
+}
+
+function header({ headers }: Dispatcher.ResponseData, name: string): string {
+  const value = headers[name];
+  return (Array.isArray(value) ? value[0] : value) ?? '';
+}
+
+function refusal(param: string, problem: string, cause?: unknown): GatewayError {
+  return new GatewayError('invalid_request', `${param} ${problem}`, { param, cause });
+}
+
+function notPublic(param: string, cause?: unknown): GatewayError {
+  return refusal(param, 'must be an address on the public internet', cause);
+}
+
+export function tooLarge(param: string, maxBytes: number): GatewayError {
+  return new GatewayError('too_large', `${param} is larger than the limit of ${maxBytes / 1e6} MB`, {
+    param,
+  });
+}
+
+function toGatewayError(thrown: unknown, param: string): GatewayError {
+  if (thrown instanceof GatewayError) return thrown;
+  if (thrown instanceof BlockedAddress) return notPublic(param, thrown);
+  return refusal(param, 'could not be fetched', thrown);
+}

@@ -1,0 +1,4 @@
+/** The public face of billing. */
+export { createBilling, type StartedBilling } from './billing.ts';
+export { priceOf, toUsd } from './price.ts';
+export type * from './types.ts';

@@ -1,0 +1,101 @@
+/** The steps around an engine call, which whole answers and streams share. */
+import { GatewayError } from '../../lib/errors.ts';
+import type { Log } from '../../lib/log.ts';
+import type { Admission, Limits, Permit } from '../admission/types.ts';
+import { priceOf } from '../billing/price.ts';
+import type { Billing } from '../billing/types.ts';
+import type { Model } from '../catalog/index.ts';
+import type { Engines, EngineUse } from '../engines/index.ts';
+import type { Operation, Settlement } from './types.ts';
+
+export interface PipelineParts {
+  admission: Admission;
+  billing: Billing;
+  engines: Engines;
+  /** The limits of every subscription on a model, as the configuration has them now. */
+  limitsOf(model: Model): Limits;
+  now: () => number;
+  log: Log;
+}
+
+export interface Pipeline {
+  admit(operation: Operation, model: Model): Promise<Permit>;
+  /** How long a request may wait for an engine's slot. */
+  maxQueueWaitMs(model: Model): number;
+  /** An engine that was not tried yet; throws what the last one failed with when there is none. */
+  nextEngine(
+    model: Model,
+    affinity: string,
+    tried: readonly string[],
+    failure: GatewayError | undefined,
+  ): EngineUse;
+  /** Prices and records an operation. Answers what it costs once the row cannot be lost any more. */
+  bill(
+    operation: Operation,
+    model: Model,
+    startedAt: number,
+    settlement: Settlement & { streamed: boolean },
+  ): Promise<bigint>;
+  /** Work that nobody waits for, such as the bill of a client who has left. `close` does. */
+  inBackground(work: Promise<unknown>): void;
+  close(): Promise<void>;
+  readonly now: () => number;
+  readonly log: Log;
+}
+
+export function createPipeline({ admission, billing, engines, limitsOf, now, log }: PipelineParts): Pipeline {
+  const background = new Set<Promise<unknown>>();
+  return {
+    now,
+    log,
+    async admit(operation, model) {
+      const { caller, signal } = operation;
+      const limits = limitsOf(model);
+      try {
+        const permit = await admission.enter(caller.subscriptionId, model.id, limits, signal);
+        operation.onRate?.(permit.rate);
+        return permit;
+      } catch (error) {
+        operation.onRate?.(admission.rate(caller.subscriptionId, model.id, limits));
+        throw error;
+      }
+    },
+    maxQueueWaitMs: (model) => limitsOf(model).maxQueueWaitMs,
+    nextEngine(model, affinity, tried, failure) {
+      const use = engines.use(model.engines, affinity, tried);
+      if (use !== undefined) return use;
+      throw failure ?? new GatewayError('overloaded', `The model ${model.id} has no engine at the moment`);
+    },
+    async bill({ id, caller, name }, model, startedAt, { quantities, outcome, streamed }) {
+      const costPicoUsd = priceOf(model, quantities);
+      await billing.record({
+        id,
+        subscriptionId: caller.subscriptionId,
+        keyId: caller.keyId,
+        modelId: model.id,
+        operation: name,
+        at: startedAt,
+        durationMs: now() - startedAt,
+        streamed,
+        outcome,
+        quantities,
+        costPicoUsd,
+      });
+      return costPicoUsd;
+    },
+    inBackground(work) {
+      const watched = work
+        .catch((error) => log.error({ err: error }, 'an operation could not be billed'))
+        .finally(() => background.delete(watched));
+      background.add(watched);
+    },
+    async close() {
+      await Promise.all(background);
+    },
+  };
+}
+
+/** Another engine may do better with what this one could not reach, was too busy for or did not answer. */
+export function isWorthAnotherEngine({ kind }: GatewayError): boolean {
+  return kind === 'unreachable' || kind === 'overloaded' || kind === 'timeout';
+}
