@@ -70,7 +70,7 @@ export async function compose({
     const billing = open(createBilling({ database, folder: dataFolder, now, log }));
     await billing.start();
     const admission = open(createAdmission());
-    const limitsOf = (model?: Model): Limits => ({ ...current.limits, ...model?.limits });
+    const limitsOf = createLimits(() => current.limits);
     const inference = open(createInference({ admission, billing, engines, limitsOf, now, log }));
 
     const safeFetch = open(createSafeFetch({ allowedNetworks: settings.egress.allowedNetworks }));
@@ -112,6 +112,25 @@ export async function compose({
     await opened.disposeAsync();
     throw error;
   }
+}
+
+/** The limits of a model, the same object as long as nothing changes: admission notices a change by that. */
+function createLimits(usual: () => Limits): (model?: Model) => Limits {
+  let basis = usual();
+  let known = new WeakMap<Model, Limits>();
+  return (model) => {
+    if (basis !== usual()) {
+      basis = usual();
+      known = new WeakMap();
+    }
+    if (model?.limits === undefined) return basis;
+    let limits = known.get(model);
+    if (limits === undefined) {
+      limits = { ...basis, ...model.limits };
+      known.set(model, limits);
+    }
+    return limits;
+  };
 }
 
 /** On the very first start it has a key made for it, unless the operator brings one. */

@@ -7,13 +7,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../lib/errors.ts';
 import { createRequestIds } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
-import type { Caller } from '../platform/accounts/types.ts';
 import type { Platform } from '../platform/index.ts';
 import { authenticate, authenticateOperator } from './auth.ts';
-import { noBody, readBody } from './body.ts';
+import { readBody } from './body.ts';
 import { Exchange } from './exchange.ts';
 import { holdsNul, parseQuery } from './query.ts';
-import type { Call, Method, ParsedBody, Route } from './route.ts';
+import type { Method, Route } from './route.ts';
 import { allowedMethods, createRouteTable, type Match } from './table.ts';
 
 /** `local` came through the control socket: it is the operator. */
@@ -61,12 +60,15 @@ export function createApp({ routes, platform, log, adminToken }: AppParts): App 
       exchange.caller = caller instanceof Promise ? await caller : caller;
     } else if (route.access === 'admin')
       authenticateOperator(request.headers, origin === 'local', adminToken);
-    const params = decodeParams(match);
-    const query = route.query === undefined ? undefined : parseQuery(target.search, route.query);
-    const isRead = route.body !== undefined || route.multipart !== undefined;
-    if (isRead) exchange.inviteBody(route);
-    const parsed = isRead ? await readBody(request, route) : noBody;
-    await exchange.answer(await route.handle(createCall(exchange, params, query, parsed), platform));
+    exchange.params = decodeParams(match);
+    if (route.query !== undefined) exchange.query = parseQuery(target.search, route.query);
+    if (route.body !== undefined || route.multipart !== undefined) {
+      exchange.inviteBody(route);
+      const { body, uploads } = await readBody(request, route);
+      exchange.body = body;
+      exchange.uploads = uploads;
+    }
+    await exchange.answer(await route.handle(exchange, platform));
   }
 
   return {
@@ -74,30 +76,6 @@ export function createApp({ routes, platform, log, adminToken }: AppParts): App 
       const target = toTarget(request.url ?? '/');
       const exchange = new Exchange(nextId(), request, response, target.path ?? '', log);
       run(exchange, target, origin).catch((thrown) => exchange.fail(thrown));
-    },
-  };
-}
-
-function createCall(
-  exchange: Exchange,
-  params: unknown,
-  query: unknown,
-  { body, uploads }: ParsedBody,
-): Call {
-  return {
-    id: exchange.id,
-    headers: exchange.request.headers,
-    client: exchange.client,
-    caller: exchange.caller as Caller | undefined,
-    params,
-    query,
-    body,
-    uploads,
-    log: exchange.log,
-    generationId: exchange.generationId,
-    setHeader: (name, value) => exchange.extraHeaders.push(name, value),
-    get signal() {
-      return exchange.signal;
     },
   };
 }

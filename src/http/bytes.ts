@@ -2,48 +2,41 @@
  * Gathers the chunks of a body. A chunk is a view on the socket's 64 KiB read buffer, so a list of tiny chunks
  * would hold hundreds of times their size: from the second one on they are copied into one growing buffer.
  */
-export interface ByteCollector {
-  readonly size: number;
-  add(chunk: Buffer): void;
-  toBuffer(): Buffer;
-}
-
 const firstCapacity = 16 * 1024;
 
-export function createByteCollector(): ByteCollector {
-  let only: Buffer | undefined;
-  let gathered: Buffer | undefined;
-  let size = 0;
+export class ByteCollector {
+  size = 0;
+  /** Most bodies arrive in one piece, which is then not copied at all. */
+  #only: Buffer | undefined;
+  #gathered: Buffer | undefined;
 
-  function append(chunk: Buffer): void {
-    if (gathered === undefined || size + chunk.length > gathered.length) {
-      const larger = Buffer.allocUnsafe(Math.max(firstCapacity, 2 * (size + chunk.length)));
-      gathered?.copy(larger, 0, 0, size);
-      gathered = larger;
+  add(chunk: Buffer): void {
+    if (this.size === 0) {
+      this.#only = chunk;
+      this.size = chunk.length;
+      return;
     }
-    chunk.copy(gathered, size);
-    size += chunk.length;
+    if (this.#only !== undefined) {
+      const first = this.#only;
+      this.#only = undefined;
+      this.size = 0;
+      this.#append(first);
+    }
+    this.#append(chunk);
   }
 
-  return {
-    get size() {
-      return size;
-    },
-    add(chunk) {
-      // Most bodies arrive in one piece, which is then not copied at all.
-      if (size === 0) {
-        only = chunk;
-        size = chunk.length;
-        return;
-      }
-      if (only !== undefined) {
-        const first = only;
-        only = undefined;
-        size = 0;
-        append(first);
-      }
-      append(chunk);
-    },
-    toBuffer: () => only ?? gathered?.subarray(0, size) ?? Buffer.alloc(0),
-  };
+  toBuffer(): Buffer {
+    return this.#only ?? this.#gathered?.subarray(0, this.size) ?? Buffer.alloc(0);
+  }
+
+  #append(chunk: Buffer): void {
+    const size = this.size + chunk.length;
+    if (this.#gathered === undefined || size > this.#gathered.length) {
+      const larger = Buffer.allocUnsafe(Math.max(firstCapacity, 2 * size));
+      this.#gathered?.copy(larger, 0, 0, this.size);
+      this.#gathered = larger;
+    }
+    chunk.copy(this.#gathered, this.size);
+    this.size = size;
+  }
 }

@@ -1,8 +1,11 @@
 /**
- * One request and its answer: the headers that every answer carries, the ways of sending one, the signal that
- * tells when the client left, and the one log line at the end.
+ * One request and its answer: what a handler sees of it, the headers that every answer carries, the ways of
+ * sending one, the signal that tells when the client left, and the one log line at the end.
+ *
+ * A class with its getters on the prototype: a getter in an object literal per request made every call survive
+ * the young generation, which took a quarter of the CPU of a JSON request.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { GatewayError } from '../lib/errors.ts';
@@ -12,7 +15,7 @@ import { refuseTooLarge } from './body.ts';
 import { type ClientKind, clientKind } from './client.ts';
 import { errorHeaders, toEnvelope, toGatewayError } from './errors.ts';
 import { EventReply, Reply, StreamReply } from './reply.ts';
-import type { Route } from './route.ts';
+import type { Call, Route, Upload } from './route.ts';
 import { eventStreamHeaders, sendEvents } from './sse.ts';
 import { SocketOut } from './stream-out.ts';
 
@@ -24,7 +27,7 @@ const exposedHeaders =
 const smallBodyBytes = 256 * 1024;
 const lingerMs = 2_000;
 
-export class Exchange {
+export class Exchange implements Call {
   readonly id: string;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -32,8 +35,13 @@ export class Exchange {
   readonly log: Log;
   route: Route | undefined;
   caller: Caller | undefined;
+  params: unknown;
+  query: unknown;
+  body: unknown;
+  uploads: readonly Upload[] = [];
   /** Names and values in turn, for whatever is answered. */
-  readonly extraHeaders: string[] = [];
+  readonly #extraHeaders: string[] = [];
+  #generationId: string | undefined;
   readonly #startedAt = performance.now();
   #abort: AbortController | undefined;
   #left = false;
@@ -46,6 +54,14 @@ export class Exchange {
     this.client = clientKind(request.headers, path);
     this.log = log;
     response.on('close', () => this.#closed());
+  }
+
+  get headers(): IncomingHttpHeaders {
+    return this.request.headers;
+  }
+
+  setHeader(name: string, value: string): void {
+    this.#extraHeaders.push(name, value);
   }
 
   /** Made only when somebody asks: most handlers never do. */
@@ -146,7 +162,7 @@ export class Exchange {
     ];
     if (this.client === 'typesafe') head.push('x-typesafe-request-id', this.id);
     if (this.route?.generation === true) head.push('x-generation-id', this.generationId);
-    for (const item of this.extraHeaders) head.push(item);
+    for (const item of this.#extraHeaders) head.push(item);
     const deprecated = this.route?.deprecated;
     if (deprecated !== undefined) {
       head.push(
@@ -159,9 +175,9 @@ export class Exchange {
     return head;
   }
 
-  /** Names what this request generates, in the ledger and for `GET /generation`. */
   get generationId(): string {
-    return this.id.replace('req_', 'gen_');
+    this.#generationId ??= `gen_${this.id.slice('req_'.length)}`;
+    return this.#generationId;
   }
 
   #hasLargeUnreadBody(): boolean {

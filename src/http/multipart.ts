@@ -7,7 +7,7 @@ import type { IncomingMessage } from 'node:http';
 import { Busboy } from '@fastify/busboy';
 import type { TSchema } from 'typebox';
 import { GatewayError } from '../lib/errors.ts';
-import { createByteCollector } from './bytes.ts';
+import { ByteCollector } from './bytes.ts';
 import type { ParsedBody, Route, Upload } from './route.ts';
 import { fromText, itemSchema, propertySchema } from './text-values.ts';
 import { tooLarge } from './too-large.ts';
@@ -88,7 +88,7 @@ export function readMultipart(
       }
       const upload: Upload = { field, filename: filename ?? '', bytes: Buffer.alloc(0) };
       uploads.push(upload);
-      const bytes = createByteCollector();
+      const bytes = new ByteCollector();
       stream.on('data', (chunk: Buffer) => {
         bytes.add(chunk);
         if (bytes.size > declared.maxBytes) fail(tooLarge(field, declared.maxBytes));

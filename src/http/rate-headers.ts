@@ -1,14 +1,13 @@
 /** The rate-limit headers of a model route (wire 14). */
 import type { RateState } from '../platform/admission/types.ts';
 
-/** `setHeader` is the call's. */
 export function setRateHeaders(
-  { setHeader }: { setHeader(name: string, value: string): void },
+  call: { setHeader(name: string, value: string): void },
   { limit, remaining, resetMs }: RateState,
 ): void {
-  setHeader('x-ratelimit-limit-requests', String(limit));
-  setHeader('x-ratelimit-remaining-requests', String(remaining));
-  setHeader('x-ratelimit-reset-requests', toDurationText(resetMs));
+  call.setHeader('x-ratelimit-limit-requests', String(limit));
+  call.setHeader('x-ratelimit-remaining-requests', String(remaining));
+  call.setHeader('x-ratelimit-reset-requests', toDurationText(resetMs));
 }
 
 /** `12ms`, `1s`, `6m0s`: rounded up, so that who waits as long does not come too early. */

@@ -7,7 +7,7 @@ import { createValidator, type Validator } from '../../src/lib/schema.ts';
 import type { Attachments } from '../../src/platform/attachments/index.ts';
 import type { Declaration, Model } from '../../src/platform/catalog/index.ts';
 import type { Platform } from '../../src/platform/index.ts';
-import type { BilledSink, Inference, Operation } from '../../src/platform/inference/types.ts';
+import type { BilledSink, Inference, Operation, Prepared } from '../../src/platform/inference/types.ts';
 import type { TestAnswer } from './inject.ts';
 import { createSampleCatalog, type SampleOptions } from './sample-models.ts';
 import { createShell, type Shell } from './shell.ts';
@@ -110,20 +110,22 @@ export function createChatShell(options: ChatShellOptions = {}): ChatShell {
   const requests: ChatRequest[] = [];
   const operations: Operation[] = [];
   const counted: ChatRequest[] = [];
-  const admit = (operation: Operation, request: ChatRequest) => {
-    requests.push(request);
+  const admit = async (operation: Operation, prepared: Prepared): Promise<ChatRequest> => {
     operations.push(operation);
     operation.onRate?.({ limit: 60, remaining: 59, resetMs: 1000 });
+    const request = typeof prepared === 'function' ? await prepared() : prepared;
+    requests.push(request);
+    return request;
   };
   const inference: Pick<Inference, 'complete' | 'stream' | 'countTokens'> = {
-    async complete(operation, _, request) {
-      admit(operation, request);
+    async complete(operation, _, prepared) {
+      const request = await admit(operation, prepared);
       if (options.whole !== undefined) return { result: await options.whole(operation), costPicoUsd };
       if (answer instanceof Error) throw answer;
       return { result: typeof answer === 'function' ? answer(request) : answer, costPicoUsd };
     },
-    async stream(operation, _, request, sink) {
-      admit(operation, request);
+    async stream(operation, _, prepared, sink) {
+      const request = await admit(operation, prepared);
       sink.onStart({ pause: () => {}, resume: () => {} });
       await stream(sink, request, operation);
     },

@@ -1,5 +1,4 @@
 /** `/chat/completions`: one answer, whole or streamed. */
-import type { ChatRequest } from '../../engines/contract/chat.ts';
 import { setRateHeaders } from '../../http/rate-headers.ts';
 import { StreamReply } from '../../http/reply.ts';
 import { defineRoute } from '../../http/route.ts';
@@ -26,37 +25,28 @@ export const createChatCompletion = defineRoute({
     const { model } = resolved;
     const { inference } = platform;
 
-    const answer = (request: ChatRequest): StreamReply | Promise<ChatCompletion> => {
-      const operation: Operation = {
-        id: generationId,
-        caller,
-        name: 'chat',
-        signal: call.signal,
-        onRate: (rate) => setRateHeaders(call, rate),
-      };
-      const head: AnswerHead = {
-        id: `chatcmpl-${generationId.slice('gen_'.length)}`,
-        created: Math.floor(Date.now() / 1000),
-        model: model.id,
-      };
-      if (body.stream !== true) {
-        return inference
-          .complete(operation, model, request)
-          .then(({ result, costPicoUsd }) => toCompletion(head, result, costPicoUsd));
-      }
-      const includeUsage = body.stream_options?.include_usage === true;
-      return new StreamReply((out) =>
-        inference.stream(
-          operation,
-          model,
-          request,
-          new ChatRenderer(out, { ...head, n: request.n, includeUsage }),
-        ),
-      );
-    };
-
-    // No promise in between when the request needs nothing: that is nearly every request.
     const request = prepare(body, resolved, platform, () => call.signal);
-    return request instanceof Promise ? request.then<unknown>(answer) : answer(request);
+    const operation: Operation = {
+      id: generationId,
+      caller,
+      name: 'chat',
+      signal: call.signal,
+      onRate: (rate) => setRateHeaders(call, rate),
+    };
+    const head: AnswerHead = {
+      id: `chatcmpl-${generationId.slice('gen_'.length)}`,
+      created: Math.floor(Date.now() / 1000),
+      model: model.id,
+    };
+    if (body.stream !== true) {
+      return inference
+        .complete(operation, model, request)
+        .then(({ result, costPicoUsd }) => toCompletion(head, result, costPicoUsd));
+    }
+    const includeUsage = body.stream_options?.include_usage === true;
+    const options = { ...head, n: body.n ?? 1, includeUsage };
+    return new StreamReply((out) =>
+      inference.stream(operation, model, request, new ChatRenderer(out, options)),
+    );
   },
 });

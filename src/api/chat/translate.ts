@@ -9,7 +9,7 @@ import type { ChatModel, ResolvedModel } from '../../platform/catalog/index.ts';
 import { toAffinity } from '../../platform/chat/affinity.ts';
 import { type ThinkingWish, toThinking } from '../../platform/chat/thinking.ts';
 import { cutToWindow, surelyFits, wantedMaxTokens } from '../../platform/chat/window.ts';
-import type { Inference } from '../../platform/inference/types.ts';
+import type { Inference, Prepared } from '../../platform/inference/types.ts';
 import { type Slot, toContinued, toMessages } from './messages.ts';
 import type { ChatBody } from './schema.ts';
 
@@ -26,17 +26,20 @@ export interface Needed {
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** At once when there is nothing to load and nothing to count, which is the usual case; else a promise. */
+/**
+ * The request itself when there is nothing to load and nothing to count, which is the usual case; else what does
+ * so, for when the request has been admitted: a caller over its limits causes no fetch.
+ */
 export function prepare(
   body: ChatBody,
   resolved: ResolvedModel<'chat'>,
   platform: Needed,
   signal: () => AbortSignal,
-): ChatRequest | Promise<ChatRequest> {
+): Prepared {
   const draft = toDraft(body, resolved);
   const { request, slots } = draft;
   if (slots.length === 0 && surelyFits(resolved.model, request)) return request;
-  return complete(draft, body, resolved, platform, signal());
+  return () => complete(draft, body, resolved, platform, signal());
 }
 
 /** Loads what is attached, then counts the prompt and cuts the limit, where it does not surely fit. */

@@ -1,6 +1,6 @@
 /**
  * Everything in which the engines that speak OpenAI's language differ, one table row each. Checked against the
- * sources of vLLM 0.26, SGLang 0.5.18, llama.cpp b10586 and Ollama 0.33; older versions are named where
+ * sources of vLLM 0.27, SGLang 0.5.18, llama.cpp b10586 and Ollama 0.32; older versions are named where
  * they behave otherwise. What all of them accept (both reasoning names, any tool call id, any finish reason)
  * is in `wire.ts`.
  */
@@ -81,7 +81,7 @@ function templateSwitches(enabled: boolean): Fields {
   return { enable_thinking: enabled, thinking: enabled };
 }
 
-/** vLLM 0.26 takes every effort but `ultra`; before 0.22 only `low`, `medium` and `high`. */
+/** vLLM 0.27 takes every effort but `ultra`; before 0.22 only `low`, `medium` and `high`. */
 function switchesAndEffort({ enabled, effort }: Thinking): Fields {
   const isEffort = enabled && effort !== undefined && effort !== 'none';
   return {

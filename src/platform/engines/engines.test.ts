@@ -73,7 +73,7 @@ describe('the running engines', () => {
     const first = engines.use(['a', 'b'], '', []);
     expect(first?.name).toBe('a');
     expect(engines.use(['a', 'b'], '', [])?.name).toBe('b');
-    first?.release(undefined);
+    first?.release('answered');
     expect(engines.use(['a', 'b'], '', [])?.name).toBe('a');
     expect(engines.use(['a', 'b'], '', ['a'])?.name).toBe('b');
     expect(engines.use(['a', 'b'], '', ['a', 'b'])).toBeUndefined();
@@ -88,7 +88,7 @@ describe('the running engines', () => {
     const trial = engines.use(['a'], '', []);
     expect(trial?.name).toBe('a');
     expect(() => engines.use(['a'], '', []), 'one trial at a time').toThrow(/No engine/);
-    trial?.release(undefined);
+    trial?.release('answered');
     expect(engines.use(['a'], '', [])?.name).toBe('a');
   });
 
@@ -105,6 +105,15 @@ describe('the running engines', () => {
       engines.use(['a'], '', [])?.release(failWith(kind));
     }
     expect(engines.use(['a'], '', [])?.name).toBe('a');
+  });
+
+  it('are not trusted again by a call that proved nothing', () => {
+    setUp({ a: { kind: 'fake' } });
+    for (let i = 0; i < 5; i++) {
+      engines.use(['a'], '', [])?.release('unproven');
+      engines.use(['a'], '', [])?.release(failWith('unreachable'));
+    }
+    expect(() => engines.use(['a'], '', [])).toThrow(/No engine of this model answers/);
   });
 
   it('that fail their health check are passed over for one that does not', async () => {

@@ -13,6 +13,9 @@ import { chooseEngine } from './choose.ts';
 
 type SettingsByName = Readonly<Record<string, EngineSettings>>;
 
+/** `unproven`: it was not asked for an answer, or nobody waited for it. */
+export type Outcome = 'answered' | 'unproven' | GatewayError;
+
 /** One request's use of an engine. Given back exactly once. */
 export interface EngineUse {
   readonly name: string;
@@ -22,8 +25,8 @@ export interface EngineUse {
    * a promise: subscriptions take turns.
    */
   enter(subscriptionId: string, signal: AbortSignal, maxWaitMs: number): Promise<void> | undefined;
-  /** How it went: failures that are the engine's own count against it. */
-  release(error: GatewayError | undefined): void;
+  /** How it went: failures that are the engine's own count against it, and a good answer wipes them out. */
+  release(outcome: Outcome): void;
 }
 
 export interface Engines {
@@ -171,11 +174,12 @@ export function createEngines({
           giveBack = slot;
           return undefined;
         },
-        release(error) {
+        release(outcome) {
           chosen.active -= 1;
           giveBack?.();
-          if (error === undefined) chosen.breaker.succeeded();
-          else if (error.kind === 'unreachable' || error.kind === 'timeout') chosen.breaker.failed();
+          if (outcome === 'answered') chosen.breaker.succeeded();
+          else if (outcome === 'unproven') return;
+          else if (outcome.kind === 'unreachable' || outcome.kind === 'timeout') chosen.breaker.failed();
         },
       };
     },

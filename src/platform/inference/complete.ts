@@ -1,6 +1,6 @@
 /** A whole chat answer from one engine, as a promise that the client's leaving ends. */
 import assert from 'node:assert';
-import type { ChatRequest, ChatResult } from '../../engines/contract/chat.ts';
+import type { ChatPort, ChatRequest, ChatResult } from '../../engines/contract/chat.ts';
 import type { Engine } from '../../engines/contract/engine.ts';
 
 export function completeChat(
@@ -22,7 +22,33 @@ export function completeChat(
     const run = chat.complete(request, (error, result) => {
       signal.removeEventListener('abort', onAbort);
       if (error !== undefined) reject(error);
-      else resolve(result as ChatResult);
+      else
+        resolve(
+          hasUsage(result as ChatResult)
+            ? (result as ChatResult)
+            : countUsage(chat, request, result as ChatResult, signal),
+        );
     });
   });
+}
+
+function hasUsage({ usage }: ChatResult): boolean {
+  return usage.promptTokens > 0 || usage.completionTokens > 0;
+}
+
+/** For an engine that does not say what it used: the prompt is counted, the answer is counted as a prompt would be. */
+async function countUsage(
+  chat: ChatPort,
+  request: ChatRequest,
+  result: ChatResult,
+  signal: AbortSignal,
+): Promise<ChatResult> {
+  const said = result.choices
+    .map(({ text, reasoning, toolCalls }) => text + reasoning + JSON.stringify(toolCalls))
+    .join('');
+  const [promptTokens, completionTokens] = await Promise.all([
+    chat.countTokens(request, signal),
+    chat.countTokens({ ...request, messages: [{ role: 'user', content: said }] }, signal),
+  ]);
+  return { ...result, usage: { promptTokens, completionTokens, cachedTokens: 0, reasoningTokens: 0 } };
 }

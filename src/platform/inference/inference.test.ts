@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { ChatPort, ChatRequest, ChatSink, Usage } from '../../engines/contract/chat.ts';
+import type { ChatPort, ChatRequest, ChatResult, ChatSink, Usage } from '../../engines/contract/chat.ts';
 import { toJsonBytes } from '../../engines/contract/json-bytes.ts';
 import { type ErrorKind, GatewayError } from '../../lib/errors.ts';
 import { createLog } from '../../lib/log.ts';
@@ -28,6 +28,7 @@ const rate = { limit: 60, remaining: 59, resetMs: 1000 };
 function createEngine() {
   const calls: { sink: ChatSink; isAborted: boolean; isPaused: boolean }[] = [];
   const completions: ((error: GatewayError | undefined) => void)[] = [];
+  const finish: ((result: ChatResult) => void)[] = [];
   const chat: ChatPort = {
     stream(_request, sink) {
       const call = { sink, isAborted: false, isPaused: false };
@@ -47,6 +48,7 @@ function createEngine() {
     complete(_request, done) {
       const call = { sink: undefined as unknown as ChatSink, isAborted: false, isPaused: false };
       calls.push(call);
+      finish.push((result) => done(undefined, result));
       completions.push((error) =>
         error === undefined ? done(undefined, { choices: [], usage }) : done(error),
       );
@@ -60,7 +62,7 @@ function createEngine() {
     },
     countTokens: async () => 7,
   };
-  return { calls, completions, chat };
+  return { calls, completions, finish, chat };
 }
 
 let inference: Inference;
@@ -92,7 +94,8 @@ function setUp() {
           name,
           engine: { kind: 'fake', chat, health: async () => ({ ok: true }), close: async () => {} },
           enter: () => undefined,
-          release: (error) => void released.push(`${name} ${error?.kind ?? 'ok'}`),
+          release: (outcome) =>
+            void released.push(`${name} ${typeof outcome === 'string' ? outcome : outcome.kind}`),
         };
       },
     } as Engines,
@@ -161,7 +164,7 @@ describe('a stream', () => {
         costPicoUsd: 14_000_000n,
       },
     ]);
-    expect([released, permits()]).toEqual([['a ok'], 0]);
+    expect([released, permits()]).toEqual([['a answered'], 0]);
   });
 
   it('goes to another engine when one fails before the first part', async () => {
@@ -176,7 +179,7 @@ describe('a stream', () => {
     engine.end();
     await done;
     expect(heard.slice(0, 3)).toEqual(['start', 'text hi', 'finish length']);
-    expect(released).toEqual(['a unreachable', 'b ok']);
+    expect(released).toEqual(['a unreachable', 'b answered']);
     expect(rows).toMatchObject([{ outcome: 'length' }]);
   });
 
@@ -269,7 +272,7 @@ describe('a whole answer', () => {
     a.completions[0]!(undefined);
     expect(await done).toMatchObject({ costPicoUsd: 14_000_000n, result: { usage } });
     expect(rows).toMatchObject([{ streamed: false, costPicoUsd: 14_000_000n }]);
-    expect([released, permits()]).toEqual([['a ok'], 0]);
+    expect([released, permits()]).toEqual([['a answered'], 0]);
   });
 
   it('goes to another engine when one fails, and fails with the last one', async () => {
@@ -281,6 +284,18 @@ describe('a whole answer', () => {
     b.completions[0]!(failure('unreachable'));
     await expect(done).rejects.toMatchObject({ kind: 'unreachable' });
     expect([rows, permits()]).toEqual([[], 0]);
+  });
+
+  it('is counted where the engine does not say what it used', async () => {
+    const { a, rows, operation } = setUp();
+    const done = inference.complete(operation, model, request);
+    await turn();
+    a.finish[0]!({
+      choices: [],
+      usage: { promptTokens: 0, completionTokens: 0, cachedTokens: 0, reasoningTokens: 0 },
+    });
+    await done;
+    expect(rows).toMatchObject([{ quantities: { promptTokens: 7, completionTokens: 7 } }]);
   });
 
   it('is given up when the client leaves', async () => {

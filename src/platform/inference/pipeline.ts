@@ -19,7 +19,8 @@ export interface PipelineParts {
 }
 
 export interface Pipeline {
-  admit(operation: Operation, model: Model): Promise<Permit>;
+  /** At once when there is room. */
+  admit(operation: Operation, model: Model): Permit | Promise<Permit>;
   /** How long a request may wait for an engine's slot. */
   maxQueueWaitMs(model: Model): number;
   /** An engine that was not tried yet; throws what the last one failed with when there is none. */
@@ -34,8 +35,9 @@ export interface Pipeline {
     operation: Operation,
     model: Model,
     startedAt: number,
-    settlement: Settlement & { streamed: boolean },
-  ): Promise<bigint>;
+    settlement: Settlement,
+    streamed: boolean,
+  ): bigint | Promise<bigint>;
   /** Work that nobody waits for, such as the bill of a client who has left. `close` does. */
   inBackground(work: Promise<unknown>): void;
   close(): Promise<void>;
@@ -48,16 +50,22 @@ export function createPipeline({ admission, billing, engines, limitsOf, now, log
   return {
     now,
     log,
-    async admit(operation, model) {
+    admit(operation, model) {
       const { caller, signal } = operation;
       const limits = limitsOf(model);
-      try {
-        const permit = await admission.enter(caller.subscriptionId, model.id, limits, signal);
+      const counted = (permit: Permit): Permit => {
         operation.onRate?.(permit.rate);
         return permit;
-      } catch (error) {
+      };
+      const refused = (error: unknown): never => {
         operation.onRate?.(admission.rate(caller.subscriptionId, model.id, limits));
         throw error;
+      };
+      try {
+        const entered = admission.enter(caller.subscriptionId, model.id, limits, signal);
+        return entered instanceof Promise ? entered.then(counted, refused) : counted(entered);
+      } catch (error) {
+        return refused(error);
       }
     },
     maxQueueWaitMs: (model) => limitsOf(model).maxQueueWaitMs,
@@ -66,9 +74,9 @@ export function createPipeline({ admission, billing, engines, limitsOf, now, log
       if (use !== undefined) return use;
       throw failure ?? new GatewayError('overloaded', `The model ${model.id} has no engine at the moment`);
     },
-    async bill({ id, caller, name }, model, startedAt, { quantities, outcome, streamed }) {
+    bill({ id, caller, name }, model, startedAt, { quantities, outcome }, streamed) {
       const costPicoUsd = priceOf(model, quantities);
-      await billing.record({
+      const waiting = billing.record({
         id,
         subscriptionId: caller.subscriptionId,
         keyId: caller.keyId,
@@ -81,7 +89,7 @@ export function createPipeline({ admission, billing, engines, limitsOf, now, log
         quantities,
         costPicoUsd,
       });
-      return costPicoUsd;
+      return waiting instanceof Promise ? waiting.then(() => costPicoUsd) : costPicoUsd;
     },
     inBackground(work) {
       const watched = work

@@ -105,7 +105,7 @@ class ForwardingSink implements ChatSink, ChatStream {
   readonly #refuse = (error: unknown): void => {
     if (this.#isOver) return;
     this.#close();
-    this.#use?.release(undefined);
+    this.#use?.release('unproven');
     this.#reject(error);
   };
 
@@ -154,7 +154,7 @@ class ForwardingSink implements ChatSink, ChatStream {
 
   end(): void {
     this.#close();
-    this.#use?.release(undefined);
+    this.#use?.release('answered');
     // The answer is not over for the client before its row is safe.
     this.#settle(this.#outcome).then(({ usage, costPicoUsd }) => {
       this.#sink.cost(costPicoUsd);
@@ -190,7 +190,7 @@ class ForwardingSink implements ChatSink, ChatStream {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#run?.abort();
-    this.#use?.release(undefined);
+    this.#use?.release('unproven');
     const { pipeline, operation } = this.#parts;
     // The permit is given back now, not when the bill is made out.
     if (this.#isStarted) pipeline.inBackground(this.#settle('cancelled'));
@@ -205,11 +205,8 @@ class ForwardingSink implements ChatSink, ChatStream {
   async #settle(outcome: string): Promise<{ usage: Usage; costPicoUsd: bigint }> {
     const { pipeline, operation, model } = this.#parts;
     const usage = this.#usage ?? (await this.#delivered());
-    const costPicoUsd = await pipeline.bill(operation, model, this.#startedAt, {
-      quantities: usage,
-      outcome,
-      streamed: true,
-    });
+    const settlement = { quantities: usage, outcome };
+    const costPicoUsd = await pipeline.bill(operation, model, this.#startedAt, settlement, true);
     return { usage, costPicoUsd };
   }
 

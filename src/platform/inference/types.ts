@@ -30,6 +30,9 @@ export interface Settlement {
   readonly outcome: string;
 }
 
+/** A request, or what is still to be done for it (media to fetch, tokens to count) once it has been admitted. */
+export type Prepared = ChatRequest | (() => Promise<ChatRequest>);
+
 export interface Inference {
   /**
    * Runs one call that answers once. Another engine of the model is tried when one cannot be reached, is busy
@@ -45,14 +48,14 @@ export interface Inference {
   ): Promise<Billed<T>>;
 
   /** A whole chat answer. */
-  complete(operation: Operation, model: ChatModel, request: ChatRequest): Promise<Billed<ChatResult>>;
+  complete(operation: Operation, model: ChatModel, request: Prepared): Promise<Billed<ChatResult>>;
 
   /**
    * Streams a chat answer into the sink and resolves when it has ended. What fails before the first part is
    * rejected, so that it gets its status; what fails later goes to `sink.fail`. When the client leaves it
    * rejects with the signal's reason. What was delivered is billed in every case.
    */
-  stream(operation: Operation, model: ChatModel, request: ChatRequest, sink: BilledSink): Promise<void>;
+  stream(operation: Operation, model: ChatModel, request: Prepared, sink: BilledSink): Promise<void>;
 
   /** The prompt's tokens as the model's engine counts them. Neither limited nor billed. */
   countTokens(model: ChatModel, request: ChatRequest, signal: AbortSignal): Promise<number>;

@@ -1,0 +1,140 @@
+/** The budgets of the design, and how the measurements stand against them. */
+import { cpus, totalmem } from 'node:os';
+import type { LatencyResult, ScenarioResult, SoakResult } from './measure.ts';
+import type { ScenarioName } from './traffic.ts';
+
+export interface Results {
+  hardware: string;
+  node: string;
+  date: string;
+  command: string;
+  placement: string;
+  costs: ScenarioResult[];
+  latencies: LatencyResult[];
+  memory: { idleMb: number; afterMb: number; floorMb: number } | undefined;
+  start: { warmMs: number; coldMs: number } | undefined;
+  soak: SoakResult | undefined;
+}
+
+export interface Verdict {
+  what: string;
+  measured: string;
+  budget: string;
+  isMet: boolean;
+}
+
+const ratioBudgets: Record<ScenarioName, number> = { json: 1.4, burst: 1.4, paced: 1.1 };
+const addedMs = { p50: 0.5, p99: 5 };
+const startBudgetMs = { warm: 800, cold: 1_100 };
+const idleBudgetMb = 150;
+const growthBudgetPercent = 10;
+
+const scenarioTitles: Record<ScenarioName, string> = {
+  json: 'JSON',
+  burst: '100-token stream, burst',
+  paced: '100-token stream, paced',
+};
+
+export function toVerdicts({ costs, latencies, memory, start, soak }: Results): Verdict[] {
+  const verdicts: Verdict[] = [];
+  const add = (what: string, value: number, budget: number, write: (value: number) => string) =>
+    verdicts.push({ what, measured: write(value), budget: `≤ ${write(budget)}`, isMet: value <= budget });
+  const inMs = (value: number) => `${value.toFixed(2)} ms`;
+  const inMb = (value: number) => `${value.toFixed(0)} MB`;
+  for (const { scenario, ratio } of costs)
+    add(
+      `CPU, ${scenarioTitles[scenario]}`,
+      ratio,
+      ratioBudgets[scenario],
+      (value) => `${value.toFixed(2)} × floor`,
+    );
+  for (const { scenario, added } of latencies) {
+    const what = scenario === 'json' ? 'added latency at half load, JSON' : 'added time to first byte, burst';
+    add(`${what}, p50`, added.p50, addedMs.p50, inMs);
+    add(`${what}, p99`, added.p99, addedMs.p99, inMs);
+  }
+  if (start !== undefined) {
+    add('start to first answer, warm cache', start.warmMs, startBudgetMs.warm, (ms) => `${ms.toFixed(0)} ms`);
+    add('start to first answer, no cache', start.coldMs, startBudgetMs.cold, (ms) => `${ms.toFixed(0)} ms`);
+  }
+  if (memory !== undefined) add('resident memory, idle', memory.idleMb, idleBudgetMb, inMb);
+  if (soak !== undefined)
+    add(
+      `memory growth, ${soak.requests} requests`,
+      soak.growthPercent,
+      growthBudgetPercent,
+      (value) => `${value.toFixed(1)} %`,
+    );
+  return verdicts;
+}
+
+export function toText(results: Results, verdicts: readonly Verdict[]): string {
+  const { costs, latencies, memory, soak } = results;
+  const parts = [
+    `${results.hardware}\nNode ${results.node}, ${results.placement}, ${results.date}\n${results.command}`,
+  ];
+  if (costs.length > 0) {
+    parts.push(
+      toTable(
+        ['', 'floor µs', 'gateway µs', 'ratio', 'of rounds', 'floor /s', 'gateway /s', 'load alone /s'],
+        costs.map(({ scenario, floor, gateway, ratio, ratios, loadAlonePerSecond }) => [
+          scenarioTitles[scenario],
+          floor.cpuUs.toFixed(0),
+          gateway.cpuUs.toFixed(0),
+          ratio.toFixed(2),
+          `${Math.min(...ratios).toFixed(2)}-${Math.max(...ratios).toFixed(2)}`,
+          floor.perSecond.toFixed(0),
+          gateway.perSecond.toFixed(0),
+          // The pauses of a paced stream say nothing of what load and engine can do.
+          scenario === 'paced' ? '' : loadAlonePerSecond.toFixed(0),
+        ]),
+      ),
+    );
+  }
+  if (latencies.length > 0) {
+    parts.push(
+      toTable(
+        ['at half load', 'rate /s', 'floor p50 ms', 'gateway p50', 'floor p99', 'gateway p99'],
+        latencies.map(({ scenario, perSecond, floor, gateway }) => [
+          scenario === 'json' ? 'JSON, whole' : 'burst, first byte',
+          String(perSecond),
+          ...[floor.p50, gateway.p50, floor.p99, gateway.p99].map((ms) => ms.toFixed(2)),
+        ]),
+      ),
+    );
+  }
+  if (memory !== undefined)
+    parts.push(
+      `resident memory: ${memory.idleMb.toFixed(0)} MB idle, ${memory.afterMb.toFixed(0)} MB after the load (floor ${memory.floorMb.toFixed(0)} MB)`,
+    );
+  if (soak !== undefined)
+    parts.push(
+      `soak: ${soak.beforeMb.toFixed(0)} MB before, ${soak.afterMb.toFixed(0)} MB after ${soak.requests} requests; on the way ${soak.samplesMb.map((mb) => mb.toFixed(0)).join(' ')}`,
+    );
+  parts.push(
+    toTable(
+      ['budget', 'measured', 'budget', ''],
+      verdicts.map(({ what, measured, budget, isMet }) => [
+        what,
+        measured,
+        budget,
+        isMet ? 'pass' : 'MISSED',
+      ]),
+    ),
+  );
+  return parts.join('\n\n');
+}
+
+function toTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = head.map((title, i) => Math.max(title.length, ...rows.map((row) => row[i]!.length)));
+  const toLine = (cells: readonly string[]) =>
+    `| ${cells.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!))).join(' | ')} |`;
+  const rule = `|${widths.map((width, i) => (i === 0 ? '-'.repeat(width + 2) : `${'-'.repeat(width + 1)}:`)).join('|')}|`;
+  return [toLine(head), rule, ...rows.map(toLine)].join('\n');
+}
+
+export function describeHardware(): string {
+  const all = cpus();
+  const memoryGb = totalmem() / 1024 ** 3;
+  return `${all.length} × ${all[0]?.model.trim() || process.arch}, ${memoryGb.toFixed(0)} GB, ${process.platform} ${process.arch}`;
+}

@@ -1,0 +1,109 @@
+/**
+ * `npm run bench`: what the gateway costs beyond a bare pass-through, measured in one run. See README.md.
+ *
+ *   --quick            about 40 seconds instead of a few minutes
+ *   --only json,burst  some of json, burst, paced
+ *   --soak 100000      memory before and after as many requests, and nothing else
+ *   --json             the results as JSON on standard output
+ *   --check            a missed budget ends with exit code 1
+ *   --profile folder   writes CPU profiles of floor and gateway there; their numbers are then no measurement
+ */
+import { parseArgs } from 'node:util';
+import {
+  type LatencyResult,
+  measureCost,
+  measureGrowth,
+  measureLatency,
+  type Plan,
+  type ScenarioResult,
+} from './measure.ts';
+import { measureStartMs, withBench } from './processes.ts';
+import { describeHardware, type Results, toText, toVerdicts } from './report.ts';
+import { residentMb } from './resources.ts';
+import { type ScenarioName, scenarioNames } from './traffic.ts';
+
+const { values: options } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    soak: { type: 'string' },
+    json: { type: 'boolean', default: false },
+    check: { type: 'boolean', default: false },
+    profile: { type: 'string' },
+  },
+});
+
+const scenarios = toScenarios(options.only);
+const plan: Plan = options.quick
+  ? { scenarios, rounds: 3, roundMs: 1_000, warmUpShare: 0.3, latencyRounds: 1 }
+  : { scenarios, rounds: 9, roundMs: 2_500, warmUpShare: 1, latencyRounds: 4 };
+const soakRequests = options.soak === undefined ? undefined : toCount(options.soak);
+const isPlain = soakRequests === undefined && options.profile === undefined;
+
+process.once('SIGINT', () => process.exit(130));
+
+const tell = (message: string): void => {
+  process.stderr.write(`${message}\n`);
+};
+
+const results: Results = {
+  hardware: describeHardware(),
+  node: process.version,
+  date: new Date().toISOString().slice(0, 10),
+  command: ['npm run bench', ...(process.argv.length > 2 ? ['--'] : []), ...process.argv.slice(2)].join(' '),
+  placement: '',
+  costs: [],
+  latencies: [],
+  memory: undefined,
+  start: undefined,
+  soak: undefined,
+};
+
+if (isPlain && options.only === undefined) {
+  tell('start');
+  // The first start fills the cache where it is empty.
+  await measureStartMs({ withCache: true });
+  results.start = {
+    warmMs: await measureStartMs({ withCache: true }),
+    coldMs: await measureStartMs({ withCache: false }),
+  };
+}
+await withBench({ profileFolder: options.profile }, async (bench) => {
+  results.placement = bench.placement;
+  if (soakRequests !== undefined) {
+    results.soak = await measureGrowth(bench, soakRequests, plan, tell);
+    return;
+  }
+  const idleMb = residentMb(bench.gateway.pid);
+  const costs: ScenarioResult[] = [];
+  const latencies: LatencyResult[] = [];
+  for (const scenario of scenarios) {
+    const cost = await measureCost(bench, scenario, plan, tell);
+    costs.push(cost);
+    // A paced stream's rate is set by its pauses: half of it is no load.
+    if (scenario !== 'paced' && isPlain) latencies.push(await measureLatency(bench, cost, plan, tell));
+  }
+  results.costs = costs;
+  results.latencies = latencies;
+  results.memory = { idleMb, afterMb: residentMb(bench.gateway.pid), floorMb: residentMb(bench.floor.pid) };
+});
+
+const verdicts = toVerdicts(results);
+console.log(
+  options.json ? JSON.stringify({ ...results, verdicts }, null, 2) : `\n${toText(results, verdicts)}`,
+);
+if (options.check && verdicts.some(({ isMet }) => !isMet)) process.exitCode = 1;
+
+function toScenarios(list: string | undefined): ScenarioName[] {
+  if (list === undefined) return [...scenarioNames];
+  return list.split(',').map((name) => {
+    const known = scenarioNames.find((scenario) => scenario === name);
+    if (known === undefined) throw new Error(`--only takes some of ${scenarioNames.join(',')}, not ${name}`);
+    return known;
+  });
+}
+
+function toCount(text: string): number {
+  if (!/^[1-9]\d*$/.test(text)) throw new Error(`--soak takes a number of requests, not ${text}`);
+  return Number(text);
+}
