@@ -1,19 +1,46 @@
-/** The log: JSON lines on standard error, and a short readable form when a person watches a terminal. */
-import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino';
-
-export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error' | 'fatal'>;
-
+/**
+ * The log: one JSON object per line on standard error, and a short readable form when a person watches a
+ * terminal. Our own, because it is little (`docs/decisions/0013`): it takes 9 MB less than pino and half its
+ * time per line. The fields are pino's, so that whatever reads pino's lines reads these.
+ */
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-export interface LogOutput extends DestinationStream {
+/** `info({ id }, 'request')`, or only `info('started')`. An error goes under `err`. */
+export type LogMethod = (fields: object | string, message?: string) => void;
+export type Log = Readonly<Record<'debug' | 'info' | 'warn' | 'error' | 'fatal', LogMethod>>;
+
+export interface LogOutput {
   isTTY?: boolean;
+  write(line: string): unknown;
 }
 
+const levelNumbers: Readonly<Record<LogLevel, number>> = {
+  trace: 10,
+  debug: 20,
+  info: 30,
+  warn: 40,
+  error: 50,
+  fatal: 60,
+  silent: 100,
+};
+
 export function createLog(level: LogLevel, output: LogOutput = createStandardError()): Log {
-  const destination =
-    output.isTTY === true ? { write: (line: string) => output.write(readable(line)) } : output;
-  return pino({ level, base: null, timestamp: stdTimeFunctions.epochTime }, destination);
+  const render = output.isTTY === true ? toReadable : toJson;
+  const method = (name: keyof Log): LogMethod => {
+    if (levelNumbers[name] < levelNumbers[level]) return () => {};
+    return (fields, message) => {
+      if (typeof fields === 'string') output.write(render(name, {}, fields));
+      else output.write(render(name, fields, message));
+    };
+  };
+  return {
+    debug: method('debug'),
+    info: method('info'),
+    warn: method('warn'),
+    error: method('error'),
+    fatal: method('fatal'),
+  };
 }
 
 /** How long lines wait to be written together. */
@@ -40,26 +67,30 @@ function createStandardError(): LogOutput {
   };
 }
 
-const levelNames: Record<number, string> = {
-  10: 'trace',
-  20: 'debug',
-  30: 'info',
-  40: 'warn',
-  50: 'error',
-  60: 'fatal',
-};
+function toJson(level: keyof Log, fields: object, message: string | undefined): string {
+  return `${JSON.stringify({ level: levelNumbers[level], time: Date.now(), ...fields, msg: message }, toPlain)}\n`;
+}
 
-function readable(line: string): string {
-  const { time, level, msg, err, ...rest } = JSON.parse(line) as Record<string, unknown> & {
-    err?: { stack?: string };
-  };
-  const clock = new Date(time as number).toISOString().slice(11, 23);
-  const fields = Object.entries(rest).map(
-    ([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
-  );
-  const told = `${clock} ${(levelNames[level as number] ?? '').padEnd(5)} ${msg ?? ''} ${fields.join(' ')}`;
-  const stack = err?.stack?.split('\n') ?? [];
-  return [told, ...stack].map((text) => `${visible(text)}\n`).join('');
+/** What JSON has no form for: errors, which would be empty, and money, which would throw. */
+function toPlain(_key: string, value: unknown): unknown {
+  if (value instanceof Error) {
+    const { name, message, stack, cause } = value;
+    return { type: name, message, stack, ...(cause === undefined ? {} : { cause }) };
+  }
+  return typeof value === 'bigint' ? value.toString() : value;
+}
+
+function toReadable(level: keyof Log, fields: object, message = ''): string {
+  const { err, ...rest } = fields as { err?: { stack?: string } };
+  const clock = new Date().toISOString().slice(11, 23);
+  const told = Object.entries(rest)
+    .filter(([, value]) => value !== undefined)
+    .map(([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value, toPlain)}`);
+  const lines = [
+    `${clock} ${level.padEnd(5)} ${message} ${told.join(' ')}`,
+    ...(err?.stack?.split('\n') ?? []),
+  ];
+  return lines.map((line) => `${visible(line)}\n`).join('');
 }
 
 /** Texts of clients stand in the log: they must not steer the terminal or look like a line of their own. */
