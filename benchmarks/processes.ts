@@ -163,6 +163,7 @@ async function startGateway(
       ROUNDHOUSE_DATA: join(folder, 'data'),
       ROUNDHOUSE_CONFIG: config,
       ROUNDHOUSE_API_KEY: key,
+      NODE_COMPILE_CACHE: here('../node_modules/.cache/roundhouse'),
       ...env,
     },
   });

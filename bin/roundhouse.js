@@ -19,7 +19,10 @@ async function run() {
     const type = typeof rest[0] === 'string' ? rest[0] : rest[0]?.type;
     if (type !== 'ExperimentalWarning') emitWarning.call(process, warning, ...rest);
   };
-  module.enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/roundhouse', import.meta.url)));
+  const cache = fileURLToPath(new URL('../node_modules/.cache/roundhouse', import.meta.url));
+  module.enableCompileCache(cache);
+  // For the worker threads, which do not inherit it otherwise.
+  process.env.NODE_COMPILE_CACHE ??= cache;
   // `roundhouse keys list | head` closes the pipe early: that is no failure of ours.
   process.stdout.on('error', (error) => process.exit(error.code === 'EPIPE' ? 0 : 1));
   const { runCli } = await import('../src/cli.ts');
