@@ -1,9 +1,10 @@
 /** The command line: finds the command that the words mean, reads its options, runs it, and tells how it ended. */
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { type Command, type Terminal, UsageError } from './cli/command.ts';
+import type { Command, Terminal } from './cli/command.ts';
 import { commands } from './cli/commands.ts';
 import { openDoor } from './cli/door.ts';
+import { UsageError } from './cli/errors.ts';
 import { toFailureText } from './cli/failure.ts';
 import { toHelp, toOverview } from './cli/help.ts';
 import { type Config, readConfig } from './config.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { get, getAll } from './client.ts';
-import { CommandFailed } from './command.ts';
 import type { Answer, Door } from './door.ts';
+import { CommandFailed } from './errors.ts';
 
 function createDoor(answer: (path: string) => Answer): Door & { asked: string[] } {
   const asked: string[] = [];

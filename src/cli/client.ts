@@ -1,6 +1,7 @@
 /** Asks the gateway through a door: a refusal becomes a failed command, a list is read to its end. */
-import { CommandFailed } from './command.ts';
+
 import type { Door } from './door.ts';
+import { CommandFailed } from './errors.ts';
 
 export async function get<T>(door: Door, path: string): Promise<T> {
   return answered(await door.request('GET', `/v1${path}`)) as T;

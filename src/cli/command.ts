@@ -39,12 +39,6 @@ export interface Command {
   run(call: CommandCall): Promise<number | undefined>;
 }
 
-/** The command line cannot be understood: exit code 2. */
-export class UsageError extends Error {}
-
-/** What was asked for did not work, in words for the person who asked: exit code 1. */
-export class CommandFailed extends Error {}
-
 export const jsonOption = { json: { type: 'boolean', help: 'answer in JSON' } } as const;
 
 /** An option's value where one is given. */

@@ -11,8 +11,9 @@ import type { Log } from '../lib/log.ts';
 import { createCatalog } from '../platform/catalog/index.ts';
 import { type Database, openDatabase, QueryFailed } from '../storage/index.ts';
 import { readMigrations } from '../storage/migrate.ts';
-import { type Command, CommandFailed, jsonOption, printJson } from './command.ts';
+import { type Command, jsonOption, printJson } from './command.ts';
 import { isAnswered } from './door.ts';
+import { CommandFailed } from './errors.ts';
 import { toTable } from './table.ts';
 
 interface Finding {

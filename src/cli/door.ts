@@ -15,7 +15,7 @@ import type { Config } from '../config.ts';
 import { controlSocketPath } from '../http/control-socket.ts';
 import type { Log } from '../lib/log.ts';
 import { FolderInUse } from '../storage/folder-lock.ts';
-import { CommandFailed } from './command.ts';
+import { CommandFailed } from './errors.ts';
 
 export interface Answer {
   status: number;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { UsageError } from './command.ts';
 import { parseDurationSeconds } from './duration.ts';
+import { UsageError } from './errors.ts';
 
 describe('a length of time', () => {
   it.each([

@@ -1,5 +1,5 @@
 /** Reads a length of time as people write it: `90s`, `15m`, `12h`, `30d`, `2w`. */
-import { UsageError } from './command.ts';
+import { UsageError } from './errors.ts';
 
 const unitSeconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 };
 /** A hundred years; whoever wants more wants no limit. */

@@ -3,7 +3,7 @@ import { ConfigError } from '../config.ts';
 import { GatewayError } from '../lib/errors.ts';
 import { StoreUnavailable } from '../storage/database.ts';
 import { FolderInUse } from '../storage/folder-lock.ts';
-import { CommandFailed } from './command.ts';
+import { CommandFailed } from './errors.ts';
 
 const expected = [CommandFailed, ConfigError, GatewayError, StoreUnavailable, FolderInUse];
 

@@ -1,7 +1,8 @@
 /** `roundhouse usage`: what was used and what it cost, by day, model or subscription. */
 import { get, getAll } from './client.ts';
-import { type Command, jsonOption, printJson, text, UsageError } from './command.ts';
+import { type Command, jsonOption, printJson, text } from './command.ts';
 import type { Door } from './door.ts';
+import { UsageError } from './errors.ts';
 import { toTable } from './table.ts';
 
 interface Sums {
