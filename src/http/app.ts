@@ -13,7 +13,7 @@ import { readBody } from './body.ts';
 import { Exchange } from './exchange.ts';
 import { holdsNul, parseQuery } from './query.ts';
 import type { Method, Route } from './route.ts';
-import { allowedMethods, createRouteTable, type Match } from './table.ts';
+import { allowedMethods, createRouteTable, type Match, noParams } from './table.ts';
 
 /** `local` came through the control socket: it is the operator. */
 export type Origin = 'network' | 'local';
@@ -118,7 +118,8 @@ function choose(match: Match, method: string): Route | undefined {
   return match.methods.get((method === 'HEAD' ? 'GET' : method) as Method);
 }
 
-function decodeParams({ params }: Match): Record<string, string> {
+function decodeParams({ params }: Match): Readonly<Record<string, string>> {
+  if (params === noParams) return noParams;
   const decoded: Record<string, string> = {};
   for (const [name, value] of Object.entries(params)) {
     try {

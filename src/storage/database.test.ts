@@ -31,6 +31,36 @@ describe.each(dialects)('a database: %s', (dialect) => {
     expect(database.dialect).toBe(dialect);
   });
 
+  it('runs one statement for many lists of values, alone and in a transaction, and counts what each changed', async () => {
+    const text = 'insert into things (id, name, size) values ($1, $2, $3) on conflict (id) do nothing';
+    expect(
+      await database.each(text, [
+        [1, 'a', 1.5],
+        [2, 'b', 2],
+        [1, 'c', null],
+      ]),
+    ).toEqual([1, 1, 0]);
+    expect(await database.each(text, [])).toEqual([]);
+    await database.transaction(async (tx) => {
+      expect(
+        await tx.each(text, [
+          [3, 'd', 3],
+          [2, 'e', 2],
+        ]),
+      ).toEqual([1, 0]);
+    });
+    expect(await names()).toEqual(['a', 'b', 'd']);
+    await expect(database.each(text, [[4, 'f']])).rejects.toThrow();
+    const failing = database.transaction((tx) =>
+      tx.each(text, [
+        [5, 'g', 1],
+        [6, 'a', 1],
+      ]),
+    );
+    await expect(failing).rejects.toSatisfy(isUniqueViolation);
+    expect(await names()).toEqual(['a', 'b', 'd']);
+  });
+
   describe('values', () => {
     it('come back as they went in', async () => {
       await database.query(

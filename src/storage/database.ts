@@ -11,6 +11,12 @@ export type Row = Record<string, string | number | null | Uint8Array>;
 export interface Sql {
   /** Runs one statement and answers its rows (none for a statement without `returning`). */
   query<R = Row>(text: string, values?: readonly SqlValue[]): Promise<R[]>;
+  /**
+   * Runs one statement, whose parameters stand in it once each and in order, for every list of values. Answers
+   * how many rows each of them changed. For bulk rows on SQLite, where one statement over many rows is slower
+   * (13 against 5 µs a row); PostgreSQL asks once per list, so there it is the other way round.
+   */
+  each(text: string, lists: readonly (readonly SqlValue[])[]): Promise<number[]>;
   /** Runs several statements without parameters, for migrations. */
   script(text: string): Promise<void>;
   /** Tells every listener of a channel, in every process, once the surrounding transaction commits. */

@@ -3,7 +3,7 @@
  * StoreUnavailable and is replaced by the pool; no statement is sent twice. A commit whose answer was lost is
  * StoreUnavailable as well, though it may have happened.
  */
-import type { PoolClient, QueryConfig } from 'pg';
+import type { PoolClient, QueryConfig, QueryResult } from 'pg';
 import type { Log } from '../lib/log.ts';
 import { type Database, QueryFailed, type Sql, type SqlValue, StoreUnavailable } from './database.ts';
 import { isPostgresUnavailable, toPostgresConstraint } from './dialect.ts';
@@ -100,6 +100,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   function createSql(client: PoolClient): Sql {
     return {
       query: (text, values) => ask(client, text, values),
+      each: (text, lists) => askEach(client, text, lists),
       script: (text) => askScript(client, text),
       notify: async (channel, payload) => {
         checkNotification(channel, payload);
@@ -111,6 +112,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   return {
     dialect: 'postgres',
     query: (text, values) => use((client) => ask(client, text, values)),
+    each: (text, lists) => use((client) => askEach(client, text, lists)),
     script: (text) => use((client) => askScript(client, text)),
     notify: (channel, payload) => use((client) => createSql(client).notify(channel, payload)),
     transaction: (work) =>
@@ -148,6 +150,7 @@ function openTransaction(client: PoolClient, sql: Sql): OpenTransaction {
   }
   return {
     query: (text, values) => inTurn(() => sql.query(text, values)),
+    each: (text, lists) => inTurn(() => sql.each(text, lists)),
     script: (text) => inTurn(() => sql.script(text)),
     notify: (channel, payload) => inTurn(() => sql.notify(channel, payload)),
     commit: () => inTurn(async () => void (await ask(client, 'commit'))),
@@ -165,6 +168,14 @@ function openTransaction(client: PoolClient, sql: Sql): OpenTransaction {
 }
 
 async function ask<R>(client: PoolClient, text: string, values: readonly SqlValue[] = []): Promise<R[]> {
+  return (await askResult(client, text, values)).rows as R[];
+}
+
+async function askResult(
+  client: PoolClient,
+  text: string,
+  values: readonly SqlValue[],
+): Promise<QueryResult> {
   // Extended also without values, so that several statements are refused as on SQLite.
   const config: QueryConfig & { queryMode: 'extended' } = {
     text,
@@ -172,10 +183,20 @@ async function ask<R>(client: PoolClient, text: string, values: readonly SqlValu
     queryMode: 'extended',
   };
   try {
-    return (await client.query(config)).rows;
+    return await client.query(config);
   } catch (error) {
     throw toStorageError(error, text);
   }
+}
+
+async function askEach(
+  client: PoolClient,
+  text: string,
+  lists: readonly (readonly SqlValue[])[],
+): Promise<number[]> {
+  const changed: number[] = [];
+  for (const values of lists) changed.push((await askResult(client, text, values)).rowCount ?? 0);
+  return changed;
 }
 
 async function askScript(client: PoolClient, text: string): Promise<void> {

@@ -9,9 +9,11 @@ import { type BoundValue, countParameters } from './statement.ts';
 
 export interface Request {
   id: number;
-  action: 'query' | 'script' | 'begin' | 'commit' | 'rollback' | 'close';
+  action: 'query' | 'each' | 'script' | 'begin' | 'commit' | 'rollback' | 'close';
   text: string;
   values: readonly BoundValue[];
+  /** For `each`. */
+  lists: readonly (readonly BoundValue[])[];
   /** Whether it belongs to the open transaction, or to none. */
   inTransaction: boolean;
 }
@@ -53,10 +55,10 @@ function open(): { run(request: Request): Row[]; close(): void } {
   const prepared = new Map<string, Prepared>();
 
   /** The least recently used statement is dropped first: a map keeps the order of insertion. */
-  function prepare(text: string): Prepared {
+  function prepare(text: string, parameters = countParameters(text)): Prepared {
     let entry = prepared.get(text);
     if (entry === undefined) {
-      entry = { parameters: countParameters(text), statement: db.prepare(text) };
+      entry = { parameters, statement: db.prepare(text) };
       const oldest = prepared.size >= maxStatements ? prepared.keys().next() : undefined;
       if (oldest?.value !== undefined) prepared.delete(oldest.value);
     } else {
@@ -68,17 +70,20 @@ function open(): { run(request: Request): Row[]; close(): void } {
 
   function query(text: string, values: readonly BoundValue[]): Row[] {
     const { statement, parameters } = prepare(text);
-    assert(
-      values.length === parameters,
-      `the statement takes ${parameters} values, ${values.length} were given`,
-    );
+    checkCount(values, parameters);
     if (parameters === 0) return statement.all() as Row[];
-    const named: Record<string, Exclude<BoundValue, boolean>> = {};
-    for (const [index, value] of values.entries()) {
-      // node:sqlite binds every number as a REAL, and 5 would read back as "5.0" from a text column.
-      named[`$${index + 1}`] = Number.isSafeInteger(value) ? BigInt(value as number) : value;
-    }
+    const named: Record<string, BoundValue> = {};
+    for (const [index, value] of values.entries()) named[`$${index + 1}`] = toBinding(value);
     return statement.all(named) as Row[];
+  }
+
+  /** By position, without a name to look up for each value. */
+  function each(text: string, lists: Request['lists']): Row[] {
+    const { statement, parameters } = prepare(text.replaceAll(/\$\d+/g, '?'), countParameters(text));
+    return lists.map((values) => {
+      checkCount(values, parameters);
+      return { changes: Number(statement.run(...values.map(toBinding)).changes) };
+    });
   }
 
   function rollback(): void {
@@ -97,6 +102,7 @@ function open(): { run(request: Request): Row[]; close(): void } {
       if (request.action === 'begin') db.exec('begin immediate');
       else if (request.action === 'commit') db.exec('commit');
       else if (request.action === 'script') db.exec(request.text);
+      else if (request.action === 'each') rows = each(request.text, request.lists);
       else rows = query(request.text, request.values);
       if (db.isTransaction && !request.inTransaction && request.action !== 'begin') {
         rollback();
@@ -109,6 +115,18 @@ function open(): { run(request: Request): Row[]; close(): void } {
       unlock();
     },
   };
+}
+
+function checkCount(values: readonly BoundValue[], parameters: number): void {
+  assert(
+    values.length === parameters,
+    `the statement takes ${parameters} values, ${values.length} were given`,
+  );
+}
+
+/** node:sqlite binds every number as a REAL, and 5 would read back as "5.0" from a text column. */
+function toBinding(value: BoundValue): BoundValue {
+  return Number.isSafeInteger(value) ? BigInt(value as number) : value;
 }
 
 function serve(connection: ReturnType<typeof open>): void {

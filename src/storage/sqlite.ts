@@ -29,6 +29,7 @@ type Ask = (
   inTransaction: boolean,
   text?: string,
   values?: BoundValue[],
+  lists?: BoundValue[][],
 ) => Promise<Row[]>;
 
 export async function openSqlite(options: SqliteOptions): Promise<Database> {
@@ -55,6 +56,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
     return {
       query: async <R>(text: string, values: readonly SqlValue[] = []) =>
         (await ask('query', true, text, toSendable(values))) as R[],
+      each: async (text, lists) => toChanges(await ask('each', true, text, [], lists.map(toSendable))),
       script: async (text) => void (await ask('script', true, text)),
       notify: async (channel, payload) => {
         checkNotification(channel, payload);
@@ -75,6 +77,11 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
       checkUsable();
       const sendable = toSendable(values);
       return (await line.pass(() => ask('query', false, text, sendable))) as R[];
+    },
+    async each(text, lists) {
+      checkUsable();
+      const sendable = lists.map(toSendable);
+      return toChanges(await line.pass(() => ask('each', false, text, [], sendable)));
     },
     async script(text) {
       checkUsable();
@@ -113,6 +120,10 @@ export function startSqliteWorker(folder: string): Worker {
     // Rows pass through and are gone: a large nursery would only be memory that nobody gives back.
     resourceLimits: { maxYoungGenerationSizeMb: 4 },
   });
+}
+
+function toChanges(rows: readonly Row[]): number[] {
+  return rows.map(({ changes }) => changes as number);
 }
 
 /** A view is cloned with the whole buffer behind it, and small Buffers share one: only the bytes meant are sent. */
@@ -189,13 +200,13 @@ function createThread(startWorker: () => Worker) {
     worker?.postMessage(requests);
   }
 
-  const ask: Ask = (action, inTransaction, text = action, values = []) => {
+  const ask: Ask = (action, inTransaction, text = action, values = [], lists = []) => {
     const { promise, resolve, reject } = Promise.withResolvers<Row[]>();
     if (worker === undefined) start().catch(lose);
     if (batch.length === 0) process.nextTick(flush);
     const id = ++lastId;
     pending.set(id, { text, resolve, reject });
-    batch.push({ id, action, text, values, inTransaction });
+    batch.push({ id, action, text, values, lists, inTransaction });
     return promise;
   };
 
@@ -203,7 +214,7 @@ function createThread(startWorker: () => Worker) {
     if (worker === undefined) return;
     flush();
     worker.postMessage([
-      { id: 0, action: 'close', text: '', values: [], inTransaction: false } satisfies Request,
+      { id: 0, action: 'close', text: '', values: [], lists: [], inTransaction: false } satisfies Request,
     ]);
     await exited;
   }

@@ -50,8 +50,13 @@ type Fields = [
 ];
 
 export function toLine(row: LedgerRow): string {
+  return JSON.stringify(toFields(row));
+}
+
+/** In the order of `columns`. */
+export function toFields(row: LedgerRow): Fields {
   const { quantities } = row;
-  const fields: Fields = [
+  return [
     row.id,
     row.subscriptionId,
     row.keyId,
@@ -69,7 +74,6 @@ export function toLine(row: LedgerRow): string {
     amount(quantities.seconds),
     row.costPicoUsd.toString(),
   ];
-  return JSON.stringify(fields);
 }
 
 /** Undefined for a line that is not whole. */

@@ -1,10 +1,9 @@
 /**
- * The statements on `ledger` and `usage_days`. Rows travel as one JSON parameter: with 500 rows of 16 columns,
- * SQLite took 18 µs of CPU a row this way and 39 to 238 µs with a parameter for every value, because it finds
- * each `$n` by searching the names of all of them.
+ * The statements on `ledger` and `usage_days`. On PostgreSQL the rows of a batch travel as one JSON parameter; on
+ * SQLite one prepared insert runs for each row in the database's own thread: 5 µs of CPU a row against 13.
  */
-import type { Database, Row, Sql } from '../../storage/database.ts';
-import { amount, columns, type Entry, parseLine, whole } from './line.ts';
+import type { Database, Row, Sql, SqlValue } from '../../storage/database.ts';
+import { amount, columns, type Entry, parseLine, toFields, whole } from './line.ts';
 import type { DayRange, LedgerRow, UsageGroup, UsageSums } from './types.ts';
 
 type Dialect = Database['dialect'];
@@ -44,13 +43,29 @@ export async function insertRows(
   dialect: Dialect,
   entries: readonly Entry[],
 ): Promise<ReadonlySet<string>> {
-  // SQLite needs the `where`, or it reads `on` as part of a join.
+  if (dialect === 'sqlite') {
+    const changed = await tx.each(
+      insertRow,
+      entries.map(({ row }) => toBoundFields(row)),
+    );
+    return new Set(entries.filter((_, index) => changed[index] === 1).map(({ row }) => row.id));
+  }
   const inserted = await tx.query<{ id: string }>(
     `insert into ledger (${columnNames}) select ${fieldsOfValue(columns)} from ${rowsOfJson[dialect]}
-     where true on conflict (id) do nothing returning id`,
+     on conflict (id) do nothing returning id`,
     [`[${entries.map(({ line }) => line).join(',')}]`],
   );
   return new Set(inserted.map(({ id }) => id));
+}
+
+const insertRow = `insert into ledger (${columnNames})
+  values (${columns.map((_, index) => `$${index + 1}`).join(', ')}) on conflict (id) do nothing`;
+
+/** Money as the integer that the column holds. */
+function toBoundFields(row: LedgerRow): SqlValue[] {
+  const fields: SqlValue[] = toFields(row);
+  fields[fields.length - 1] = row.costPicoUsd;
+  return fields;
 }
 
 /** Adds rows to the sums. In a fixed order, so that two processes cannot wait for each other's rows. */
