@@ -62,9 +62,9 @@ function keyGreeting(key: string): string {
 
 function greeting(address: string, firstKey: string | undefined): string {
   const base = `${address}/v1`;
-  const first =
-    firstKey === undefined
-      ? `curl ${base}/models`
-      : `curl ${base}/health -H "Authorization: Bearer ${firstKey}"`;
+  const chat =
+    `curl ${base}/chat/completions -H "Authorization: Bearer ${firstKey}" -H "Content-Type: application/json" ` +
+    `-d '{"messages":[{"role":"user","content":"Hello"}]}'`;
+  const first = firstKey === undefined ? `curl ${base}/models` : chat;
   return `Roundhouse listens on ${base}\n  description  ${base}/docs\n  try it       ${first}\n`;
 }
