@@ -117,6 +117,17 @@ describe('bodies', () => {
     expect((await post(`\ufeff${JSON.stringify(chat)}`, asJson)).status).toBe(200);
   });
 
+  it('more values than a request can mean are a 400; commas in a text are no values', async () => {
+    setUp();
+    const many = `{"junk":[${'1,'.repeat(200_001)}1]}`;
+    const answer = await post(many, asJson, '/v1/large');
+    expect([answer.status, answer.json().error.message]).toEqual([
+      400,
+      'The body has more than 200000 values',
+    ]);
+    expect((await post({ text: ','.repeat(300_000) }, {}, '/v1/large')).status).toBe(200);
+  });
+
   it('a field named __proto__ changes nothing', async () => {
     setUp();
     const answer = await post(`{"__proto__":{"polluted":1},${JSON.stringify(chat).slice(1)}`, asJson);

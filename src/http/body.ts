@@ -24,7 +24,7 @@ export async function readBody(request: IncomingMessage, route: Route): Promise<
       param: 'content-type',
     });
   }
-  const body = parseJson(await readBytes(request, route.maxBodyBytes));
+  const body = parseJson(await readBytes(request, route.maxBodyBytes), route.maxBodyValues);
   if (!route.body.check(body)) {
     const { path, message } = route.body.problem(body);
     throw new GatewayError(

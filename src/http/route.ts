@@ -89,6 +89,8 @@ export interface RouteSpec<
   multipart?: MultipartSpec;
   /** The largest body in bytes. Default 1 MiB. */
   maxBodyBytes?: number;
+  /** The most values (fields and items) that a JSON body may have. Default 200,000. */
+  maxBodyValues?: number;
   /** The status of a success. Default 200. */
   success?: 200 | 201 | 202 | 204;
   /** The shape of a success, for the reference and for the tests that hold answers against it. */
@@ -120,6 +122,7 @@ export interface Route {
   readonly body: Validator<TSchema> | undefined;
   readonly multipart: (MultipartSpec & { validator: Validator<TSchema> }) | undefined;
   readonly maxBodyBytes: number;
+  readonly maxBodyValues: number | undefined;
   readonly success: number;
   readonly response: TSchema | undefined;
   readonly failures: readonly ErrorKind[];
@@ -162,6 +165,7 @@ export function defineRoute<
         ? undefined
         : { ...multipart, validator: createValidator(fields) },
     maxBodyBytes: spec.maxBodyBytes ?? defaultMaxBodyBytes,
+    maxBodyValues: spec.maxBodyValues,
     success: spec.success ?? 200,
     response: spec.response,
     failures: spec.failures ?? [],

@@ -5,6 +5,7 @@
 import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/schema';
 import { Settings } from 'typebox/system';
+import { narrow } from './narrow.ts';
 
 export interface Problem {
   /** The field's path as a person writes it: `messages[2].content`; empty for the value itself. */
@@ -41,8 +42,10 @@ export function createValidator<S extends TSchema>(schema: S): Validator<S> {
     problem(value) {
       // The first 8 errors, which is what TypeBox stops at, need not reach the branch that was meant.
       Settings.Set({ maxErrors: 256 });
-      const [, errors] = validator().Errors(value) as unknown as [boolean, SchemaError[]];
-      return toProblem(errors, value);
+      const { value: small, toOriginal } = narrow(value, (candidate) => !validator().Check(candidate));
+      const [, errors] = validator().Errors(small) as unknown as [boolean, SchemaError[]];
+      const placed = errors.map((error) => ({ ...error, instancePath: toOriginal(error.instancePath) }));
+      return toProblem(placed, small);
     },
   };
 }

@@ -7,9 +7,11 @@ import { createTestGateway, type TestGateway } from '../support/gateway.ts';
 import {
   answers,
   chunk,
+  completion,
   createMockEngine,
   type MockEngine,
   type MockScript,
+  usageChunk,
 } from '../support/mock-engine.ts';
 
 let engine: MockEngine;
@@ -173,6 +175,50 @@ describe('an engine that fails in the middle of a stream', () => {
     engine.respond(answers.longLine(10_000_000));
     const answer = await ask(true);
     expect((await answer.text()).length).toBeGreaterThan(10_000_000);
+    await expectFree();
+  });
+});
+
+describe('an engine that says what cannot be', () => {
+  it('of its usage is not believed: the answer is counted, and the account can still be read', async () => {
+    for (const usage of [
+      { prompt_tokens: 1e300, completion_tokens: 9e15 },
+      { prompt_tokens: -5, completion_tokens: -5 },
+    ]) {
+      for (const stream of [false, true]) {
+        engine.respondOnce(async ({ json, event, done }) => {
+          if (!stream) return json(200, completion({ content: 'Hello' }, 'stop', usage));
+          await event(chunk({ content: 'Hello' }));
+          await event(chunk({}, 'stop'));
+          await event(usageChunk(usage));
+          done();
+        });
+        const answer = await ask(stream);
+        expect(answer.status).toBe(200);
+        await answer.text();
+      }
+    }
+    const sums = await billed();
+    expect(sums.requests).toBe(4);
+    expect(sums.completion_tokens).toBeLessThan(1_000);
+    for (const path of ['key', 'credits']) {
+      const answer = await fetch(`${base}/${path}`, { headers: { authorization: `Bearer ${gateway.key}` } });
+      expect(answer.status, path).toBe(200);
+      await answer.body?.cancel();
+    }
+  });
+
+  it('and gives fewer answers than asked is not set aside for it', async () => {
+    engine.respond(answers.hello);
+    for (let i = 0; i < 6; i++) {
+      const answer = await fetch(`${base}/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'm', n: 2, messages: [{ role: 'user', content: 'hi' }] }),
+      });
+      expect(answer.status).toBe(400);
+      expect(await answer.text()).toContain('n must be 1');
+    }
     await expectFree();
   });
 });

@@ -72,7 +72,8 @@ const getGeneration = defineRoute({
   response: GenerationAnswer,
   failures: ['not_found'],
   async handle({ caller, query: { id } }, { usage, catalog }) {
-    const row = await usage.generation(caller.subscriptionId, id);
+    // The answer's body and its header name the same generation.
+    const row = await usage.generation(caller.subscriptionId, id.replace(/^chatcmpl-/, 'gen_'));
     if (row === undefined) {
       throw new GatewayError('not_found', `There is no generation ${JSON.stringify(id.slice(0, 100))}`, {
         param: 'id',

@@ -12,6 +12,10 @@ export const failures = {
     new GatewayError('unreachable', 'The connection to the engine was lost', { cause }),
   unreadable: (cause?: unknown) =>
     new GatewayError('unreachable', "The engine's answer could not be read", { cause }),
+  tooFewAnswers: () =>
+    new GatewayError('invalid_request', 'n must be 1: the engine of this model gives one answer at a time', {
+      param: 'n',
+    }),
   unfinished: () => new GatewayError('unreachable', 'The engine stopped before its answer was finished'),
   tooLong: () => new GatewayError('unreachable', "The engine's answer is too long to be read"),
   late: () => new GatewayError('timeout', 'The engine did not answer in time'),

@@ -5,7 +5,7 @@
  */
 
 import type { GatewayError } from '../../lib/errors.ts';
-import type { ChatSink, Usage } from '../contract/chat.ts';
+import { type ChatSink, noUsage, type Usage } from '../contract/chat.ts';
 import { fromBytes, type JsonBytes, toJsonBytes } from '../contract/json-bytes.ts';
 import { failures, toAnswerFailure } from './failures.ts';
 import { type EventLine, findAround, Template, type TemplateKey, type TemplateKind } from './template.ts';
@@ -132,7 +132,7 @@ export class ChatEventReader {
   #complete(): void {
     this.isOver = true;
     this.isWell = true;
-    if (this.#usage !== undefined) this.#sink.usage(this.#usage);
+    if (this.#usage !== undefined && this.#usage !== noUsage) this.#sink.usage(this.#usage);
     this.#sink.end();
   }
 

@@ -27,8 +27,9 @@ export function readWhole(body: Buffer, asked: Asked): ChatResult {
       throw failures.unreadable(new Error(`choice ${String(index)} of ${asked.n}`));
     choices[index] = toChoice(choice, asked);
   }
-  // An engine that does not know `n`, or lost an answer.
-  for (let i = 0; i < asked.n; i++) if (choices[i] === undefined) throw failures.unfinished();
+  if (choices[0] === undefined) throw failures.unfinished();
+  // An engine that does not know `n`: not its failure, or one client could have it set aside for all others.
+  for (let i = 1; i < asked.n; i++) if (choices[i] === undefined) throw failures.tooFewAnswers();
   return { choices, usage: toUsage(answer.usage ?? {}) };
 }
 

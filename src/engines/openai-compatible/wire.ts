@@ -4,7 +4,7 @@
  */
 
 import { createId } from '../../lib/ids.ts';
-import type { Finish, FinishReason, TokenLogprob, Usage } from '../contract/chat.ts';
+import { type Finish, type FinishReason, noUsage, type TokenLogprob, type Usage } from '../contract/chat.ts';
 
 export interface WireUsage {
   prompt_tokens?: number | null;
@@ -68,7 +68,12 @@ export interface Asked {
   readonly hasUsagePerAnswer?: boolean;
 }
 
+/** What no answer can have used. Beyond it a number is a fault of the engine, and would be billed. */
+const mostTokens = 100_000_000;
+
+/** All zero, which means that it has to be counted, when the engine's own numbers cannot be true. */
 export function toUsage(usage: WireUsage): Usage {
+  if (![usage.prompt_tokens, usage.completion_tokens].every(isBelievable)) return noUsage;
   return {
     promptTokens: count(usage.prompt_tokens),
     completionTokens: count(usage.completion_tokens),
@@ -88,7 +93,11 @@ export function addUsage(one: Usage, other: Usage): Usage {
 }
 
 function count(value: unknown): number {
-  return typeof value === 'number' && value > 0 ? Math.floor(value) : 0;
+  return typeof value === 'number' && value > 0 && value <= mostTokens ? Math.floor(value) : 0;
+}
+
+function isBelievable(tokens: unknown): boolean {
+  return tokens == null || (Number.isInteger(tokens) && Number(tokens) >= 0 && Number(tokens) <= mostTokens);
 }
 
 export function textOf(value: unknown): string {

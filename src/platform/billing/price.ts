@@ -14,6 +14,8 @@ const microPerUnit = 1_000_000n;
 /** From 10^-18 dollars times 10^-6 units to 10^-12 dollars. */
 const scaledPerPico = 10n ** 12n;
 const picoPerUsd = 1e12;
+/** A hundred thousand dollars: no operation costs as much, and sums of what does would leave the database's integers. */
+const dearest = 10n ** 17n;
 
 /** In 10^-18 dollars per unit. */
 interface Prices {
@@ -32,7 +34,9 @@ export function priceOf(model: Model, quantities: Quantities): bigint {
     prices = toPrices(model);
     read.set(model, prices);
   }
-  return roundHalfUp(scaledCost(model.type, prices, quantities), scaledPerPico);
+  const cost = roundHalfUp(scaledCost(model.type, prices, quantities), scaledPerPico);
+  if (cost > dearest) return dearest;
+  return cost;
 }
 
 export function toUsd(picoUsd: bigint): number {
