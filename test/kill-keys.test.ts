@@ -1,29 +1,19 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { createTestSchema } from './support/database.ts';
+import { createTestPlace } from './support/database.ts';
 import { startGatewayProcess } from './support/gateway-process.ts';
 
 const token = 'operator-token-of-the-test';
 const wanted = 200;
 let folder: string;
 let env: Record<string, string>;
-let dropSchema = async () => {};
+let place: Awaited<ReturnType<typeof createTestPlace>>;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'roundhouse-kill-'));
-  env = { ROUNDHOUSE_ADMIN_TOKEN: token };
-  if (process.env['DATABASE_URL']) {
-    const schema = await createTestSchema();
-    env['DATABASE_URL'] = schema.url;
-    dropSchema = schema.drop;
-  }
+  place = await createTestPlace();
+  folder = place.folder;
+  env = { ...place.env, ROUNDHOUSE_ADMIN_TOKEN: token };
 });
-afterEach(async () => {
-  await dropSchema();
-  await rm(folder, { recursive: true });
-});
+afterEach(() => place.close());
 
 async function createKey(url: string, n: number): Promise<string | undefined> {
   const response = await fetch(`${url}/admin/keys`, {

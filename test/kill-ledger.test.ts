@@ -1,31 +1,23 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { createTestSchema } from './support/database.ts';
+import { createTestPlace } from './support/database.ts';
 import { startGatewayProcess } from './support/gateway-process.ts';
 
 const key = 'sk-test-of-the-ledger-0001';
 const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
 let folder: string;
 let env: Record<string, string>;
-let dropSchema = async () => {};
+let place: Awaited<ReturnType<typeof createTestPlace>>;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'roundhouse-kill-'));
+  place = await createTestPlace();
+  folder = place.folder;
   const config = join(folder, 'roundhouse.yaml');
   await writeFile(config, 'limits: { requestsPerMinute: 100000, concurrent: 64 }\n');
-  env = { ROUNDHOUSE_API_KEY: key, ROUNDHOUSE_CONFIG: config };
-  if (process.env['DATABASE_URL']) {
-    const schema = await createTestSchema();
-    env['DATABASE_URL'] = schema.url;
-    dropSchema = schema.drop;
-  }
+  env = { ...place.env, ROUNDHOUSE_API_KEY: key, ROUNDHOUSE_CONFIG: config };
 });
-afterEach(async () => {
-  await dropSchema();
-  await rm(folder, { recursive: true });
-});
+afterEach(() => place.close());
 
 /** Asks once, whole or streamed; answers the generation's id when the whole answer arrived. */
 async function ask(url: string, n: number): Promise<string | undefined> {

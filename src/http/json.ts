@@ -2,6 +2,14 @@
 import { isUtf8 } from 'node:buffer';
 import { GatewayError } from '../lib/errors.ts';
 
+const quote = 0x22;
+const comma = 0x2c;
+const backslash = 0x5c;
+const openList = 0x5b;
+const closeList = 0x5d;
+const openObject = 0x7b;
+const closeObject = 0x7d;
+
 /** Deeper than any real request, and far from the depth at which recursive code runs out of stack. */
 const maxDepth = 128;
 /** More than any real request has; parsing and checking more would hold everybody else up. */
@@ -29,54 +37,42 @@ export function parseJson(bytes: Buffer, maxValues = defaultMaxValues): unknown 
 }
 
 /**
- * A value cannot be deeper than it has opening brackets, and counting those by `indexOf` costs nothing on a
- * long string such as a base64 image. Only a body with many brackets is walked byte by byte.
+ * Nothing is deeper than it has opening brackets, and every value but the first of its list or object stands
+ * behind a comma. Counting those by `indexOf` costs nothing on a long string such as a base64 image; only a body
+ * that has many of them, perhaps inside its texts, is walked byte by byte.
  */
 function isTooDeep(bytes: Buffer): boolean {
-  return openings(bytes, 0x5b) + openings(bytes, 0x7b) > maxDepth && deepest(bytes) > maxDepth;
+  const openings = countUpTo(bytes, openList, maxDepth) + countUpTo(bytes, openObject, maxDepth);
+  return openings > maxDepth && walk(bytes).depth > maxDepth;
 }
 
-/** Every value but the first of its list or object stands behind a comma. Those inside texts do not count. */
 function hasTooMany(bytes: Buffer, maxValues: number): boolean {
-  let commas = 0;
-  for (let at = bytes.indexOf(0x2c); at !== -1 && commas <= maxValues; at = bytes.indexOf(0x2c, at + 1))
-    commas++;
-  return commas > maxValues && countOutsideText(bytes, 0x2c) > maxValues;
+  return countUpTo(bytes, comma, maxValues) > maxValues && walk(bytes).commas > maxValues;
 }
 
-function countOutsideText(bytes: Buffer, wanted: number): number {
+/** Texts included; stops when there are more than `most`. */
+function countUpTo(bytes: Buffer, wanted: number, most: number): number {
   let count = 0;
-  let inString = false;
-  for (let i = 0; i < bytes.length; i++) {
-    const byte = bytes[i];
-    if (inString) {
-      if (byte === 0x5c) i++;
-      else if (byte === 0x22) inString = false;
-    } else if (byte === 0x22) inString = true;
-    else if (byte === wanted) count++;
-  }
-  return count;
-}
-
-function openings(bytes: Buffer, bracket: number): number {
-  let count = 0;
-  for (let at = bytes.indexOf(bracket); at !== -1 && count <= maxDepth; at = bytes.indexOf(bracket, at + 1))
+  for (let at = bytes.indexOf(wanted); at !== -1 && count <= most; at = bytes.indexOf(wanted, at + 1))
     count++;
   return count;
 }
 
-function deepest(bytes: Buffer): number {
+/** What stands outside of texts. */
+function walk(bytes: Buffer): { depth: number; commas: number } {
+  let open = 0;
   let depth = 0;
-  let most = 0;
-  let inString = false;
+  let commas = 0;
+  let inText = false;
   for (let i = 0; i < bytes.length; i++) {
     const byte = bytes[i];
-    if (inString) {
-      if (byte === 0x5c) i++;
-      else if (byte === 0x22) inString = false;
-    } else if (byte === 0x22) inString = true;
-    else if (byte === 0x5b || byte === 0x7b) most = Math.max(most, ++depth);
-    else if (byte === 0x5d || byte === 0x7d) depth--;
+    if (inText) {
+      if (byte === backslash) i++;
+      else if (byte === quote) inText = false;
+    } else if (byte === quote) inText = true;
+    else if (byte === comma) commas++;
+    else if (byte === openList || byte === openObject) depth = Math.max(depth, ++open);
+    else if (byte === closeList || byte === closeObject) open--;
   }
-  return most;
+  return { depth, commas };
 }

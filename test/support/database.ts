@@ -69,3 +69,21 @@ async function runOnServer(url: string, script: string): Promise<void> {
     await admin.close();
   }
 }
+
+/** Where a whole gateway can keep its state: a temporary folder, and a schema of its own on PostgreSQL. */
+export async function createTestPlace(): Promise<{
+  folder: string;
+  env: Record<string, string>;
+  close(): Promise<void>;
+}> {
+  const folder = await mkdtemp(join(tmpdir(), 'roundhouse-test-'));
+  const schema = process.env['DATABASE_URL'] ? await createTestSchema() : undefined;
+  return {
+    folder,
+    env: schema === undefined ? {} : { DATABASE_URL: schema.url },
+    async close() {
+      await schema?.drop();
+      await rm(folder, { recursive: true });
+    },
+  };
+}

@@ -1,7 +1,4 @@
 /** A whole gateway for a test: its own data folder or schema, one key, no socket until it is asked for. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { compose, type House } from '../../src/compose.ts';
 import type { Config } from '../../src/config.ts';
 import { readConfig } from '../../src/config.ts';
@@ -9,7 +6,7 @@ import type { Route } from '../../src/http/route.ts';
 import { type Listener, listen } from '../../src/http/server.ts';
 import { createLog } from '../../src/lib/log.ts';
 import type { Platform } from '../../src/platform/index.ts';
-import { createTestSchema } from './database.ts';
+import { createTestPlace } from './database.ts';
 import { send, type TestAnswer, type TestRequest } from './inject.ts';
 
 export interface TestGatewayOptions {
@@ -31,15 +28,10 @@ export interface TestGateway {
 }
 
 export async function createTestGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
-  const folder = await mkdtemp(join(tmpdir(), 'roundhouse-test-'));
-  const schema = process.env['DATABASE_URL'] ? await createTestSchema() : undefined;
+  const place = await createTestPlace();
   const config = readConfig({
-    env: {
-      ROUNDHOUSE_DATA: folder,
-      ...(schema === undefined ? {} : { DATABASE_URL: schema.url }),
-      ...options.env,
-    },
-    cwd: folder,
+    env: { ROUNDHOUSE_DATA: place.folder, ...place.env, ...options.env },
+    cwd: place.folder,
   });
   const house = await compose({
     config: { ...config, settings: { ...config.settings, ...options.settings } },
@@ -65,8 +57,7 @@ export async function createTestGateway(options: TestGatewayOptions = {}): Promi
     async close() {
       await Promise.all(listeners.map((listener) => listener.close(0)));
       await house.close();
-      await schema?.drop();
-      await rm(folder, { recursive: true });
+      await place.close();
     },
   };
 }
