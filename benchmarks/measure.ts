@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { LoadOrder, Percentiles } from './load.ts';
 import type { Bench, Server } from './processes.ts';
 import { cpuMs, residentMb, settled } from './resources.ts';
-import { type ScenarioName, tokensPerStream, toRequest } from './traffic.ts';
+import { type FormatName, formatNames, type ScenarioName, tokensPerStream, toRequest } from './traffic.ts';
 
 export interface Plan {
   scenarios: readonly ScenarioName[];
@@ -86,29 +86,75 @@ export async function measureCost(
   };
 }
 
+export interface FormatResult {
+  format: FormatName;
+  cost: Cost;
+  /** To the same stream as chat completions. */
+  ratio: number;
+}
+
+/** The same streamed answer in every format, from the gateway alone. */
+export async function measureFormats(bench: Bench, plan: Plan, tell: Progress): Promise<FormatResult[]> {
+  const { gateway } = bench;
+  const costs = new Map<FormatName, Cost[]>(formatNames.map((format) => [format, []]));
+  const orders = new Map<FormatName, LoadOrder>();
+  const maxRequests = Math.ceil(warmUpRequests.burst * plan.warmUpShare);
+  for (const format of formatNames) {
+    const order = await checkedOrder(bench, gateway, 'burst', plan, format);
+    orders.set(format, order);
+    await bench.load({ ...order, maxRequests, durationMs: longestWarmUpMs });
+  }
+  for (let round = 1; round <= plan.rounds; round++) {
+    for (const format of formatNames)
+      costs.get(format)!.push(await costOf(bench, gateway, orders.get(format)!));
+    const told = formatNames.map((format) => `${format} ${costs.get(format)!.at(-1)!.cpuUs.toFixed(0)} µs`);
+    tell(`formats ${round}/${plan.rounds}: ${told.join(', ')}`);
+  }
+  const chat = toQuartile(costs.get('chat')!);
+  return formatNames.map((format) => {
+    const cost = toQuartile(costs.get(format)!);
+    return { format, cost, ratio: cost.cpuUs / chat.cpuUs };
+  });
+}
+
+const responseDelta = /"type":"response.output_text.delta"/g;
+const textDelta: Readonly<Record<FormatName, RegExp>> = {
+  chat: /"delta":\{"content":"[^"]/g,
+  messages: /"type":"text_delta"/g,
+  responses: responseDelta,
+  'responses unstored': responseDelta,
+};
+const streamEnd: Readonly<Record<FormatName, string>> = {
+  chat: 'data: [DONE]',
+  messages: 'event: message_stop',
+  responses: 'event: response.completed',
+  'responses unstored': 'event: response.completed',
+};
+
 /** Asks once and looks at the answer: nothing is worth measuring that answers wrongly. */
 async function checkedOrder(
   bench: Bench,
   server: Server,
   scenario: ScenarioName,
   plan: Plan,
+  format: FormatName = 'chat',
 ): Promise<LoadOrder> {
   const order: LoadOrder = {
     port: server.port,
-    request: toRequest(scenario, server.port, bench.key),
+    request: toRequest(scenario, server.port, bench.key, format),
     connections: connections[scenario],
     durationMs: plan.roundMs,
     maxRequests: Number.MAX_SAFE_INTEGER,
     leastBytes: 0,
   };
   const { answer } = await bench.load({ ...order, connections: 1, maxRequests: 1 });
-  const tokens = answer.match(/"delta":\{"content":"[^"]/g)?.length ?? 0;
+  const tokens = answer.match(textDelta[format])?.length ?? 0;
   const isWhole =
     scenario === 'json'
       ? /"content":" The gateway/.test(answer) && /"completion_tokens":100\b/.test(answer)
       : tokens === tokensPerStream &&
-        answer.includes('data: [DONE]') &&
-        /"completion_tokens":100\b/.test(answer);
+        answer.includes(streamEnd[format]) &&
+        /"(completion|output)_tokens":100\b/.test(answer);
   if (!isWhole)
     throw new Error(`${server.name} does not answer ${scenario} as it should:\n${answer.slice(0, 2_000)}`);
   // Not all of it: how a stream is cut into HTTP chunks changes its length.

@@ -13,6 +13,7 @@ const frames = toEvents(plainPieces).map(
   (event) => `${Buffer.byteLength(event).toString(16)}\r\n${event}\r\n`,
 );
 const answer = Buffer.from(toWhole(toAnswer(plainPieces)));
+const counted = Buffer.from(toWhole('{"count":31,"max_model_len":32768,"tokens":[]}'));
 const healthy = Buffer.from(toWhole('{}'));
 const burst = Buffer.from(`${streamHead}${frames.join('')}0\r\n\r\n`);
 /** One write each: the head goes out with the first event, the terminator with the last. */
@@ -42,7 +43,8 @@ function advance(): void {
 
 function respond(socket: Socket, request: Buffer): void {
   if (request.indexOf('"stream":true') < 0)
-    socket.write(request.indexOf('/chat/completions') < 0 ? healthy : answer);
+    if (request.indexOf('/tokenize') > 0) socket.write(counted);
+    else socket.write(request.indexOf('/chat/completions') < 0 ? healthy : answer);
   else if (request.indexOf('"model":"paced"') < 0) socket.write(burst);
   else groups[Math.random() < 0.5 ? 0 : 1]!.push({ socket, at: 0 });
 }

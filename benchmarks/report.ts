@@ -1,6 +1,6 @@
 /** The budgets of the design, and how the measurements stand against them. */
 import { cpus, totalmem } from 'node:os';
-import type { LatencyResult, ScenarioResult, SoakResult } from './measure.ts';
+import type { FormatResult, LatencyResult, ScenarioResult, SoakResult } from './measure.ts';
 import type { ScenarioName } from './traffic.ts';
 
 export interface Results {
@@ -11,6 +11,7 @@ export interface Results {
   placement: string;
   costs: ScenarioResult[];
   latencies: LatencyResult[];
+  formats: FormatResult[];
   memory: { idleMb: number; afterMb: number; floorMb: number } | undefined;
   start: { warmMs: number; coldMs: number } | undefined;
   soak: SoakResult | undefined;
@@ -24,6 +25,8 @@ export interface Verdict {
 }
 
 const ratioBudgets: Record<ScenarioName, number> = { json: 1.4, burst: 1.4, paced: 1.1 };
+/** Of the other formats, to chat completions. */
+const formatBudget = 1.5;
 const addedMs = { p50: 0.5, p99: 5 };
 const startBudgetMs = { warm: 800, cold: 1_100 };
 const idleBudgetMb = 150;
@@ -35,7 +38,7 @@ const scenarioTitles: Record<ScenarioName, string> = {
   paced: '100-token stream, paced',
 };
 
-export function toVerdicts({ costs, latencies, memory, start, soak }: Results): Verdict[] {
+export function toVerdicts({ costs, latencies, formats, memory, start, soak }: Results): Verdict[] {
   const verdicts: Verdict[] = [];
   const add = (what: string, value: number, budget: number, write: (value: number) => string) =>
     verdicts.push({ what, measured: write(value), budget: `≤ ${write(budget)}`, isMet: value <= budget });
@@ -48,6 +51,9 @@ export function toVerdicts({ costs, latencies, memory, start, soak }: Results): 
       ratioBudgets[scenario],
       (value) => `${value.toFixed(2)} × floor`,
     );
+  for (const { format, ratio } of formats)
+    if (format !== 'chat')
+      add(`CPU of a stream, ${format}`, ratio, formatBudget, (value) => `${value.toFixed(2)} × chat`);
   for (const { scenario, added } of latencies) {
     const what = scenario === 'json' ? 'added latency at half load, JSON' : 'added time to first byte, burst';
     add(`${what}, p50`, added.p50, addedMs.p50, inMs);
@@ -69,7 +75,7 @@ export function toVerdicts({ costs, latencies, memory, start, soak }: Results): 
 }
 
 export function toText(results: Results, verdicts: readonly Verdict[]): string {
-  const { costs, latencies, memory, soak } = results;
+  const { costs, latencies, formats, memory, soak } = results;
   const parts = [
     `${results.hardware}\nNode ${results.node}, ${results.placement}, ${results.date}\n${results.command}`,
   ];
@@ -100,6 +106,14 @@ export function toText(results: Results, verdicts: readonly Verdict[]): string {
           String(perSecond),
           ...[floor.p50, gateway.p50, floor.p99, gateway.p99].map((ms) => ms.toFixed(2)),
         ]),
+      ),
+    );
+  }
+  if (formats.length > 0) {
+    parts.push(
+      toTable(
+        ['100-token stream, burst', 'gateway µs', 'to chat'],
+        formats.map(({ format, cost, ratio }) => [format, cost.cpuUs.toFixed(0), ratio.toFixed(2)]),
       ),
     );
   }

@@ -2,7 +2,7 @@
  * `npm run bench`: what the gateway costs beyond a bare pass-through, measured in one run. See README.md.
  *
  *   --quick            about 40 seconds instead of a few minutes
- *   --only json,burst  some of json, burst, paced
+ *   --only json,burst  some of json, burst, paced, formats
  *   --soak 100000      memory before and after as many requests, and nothing else
  *   --json             the results as JSON on standard output
  *   --check            a missed budget ends with exit code 1
@@ -12,6 +12,7 @@ import { parseArgs } from 'node:util';
 import {
   type LatencyResult,
   measureCost,
+  measureFormats,
   measureGrowth,
   measureLatency,
   type Plan,
@@ -33,7 +34,7 @@ const { values: options } = parseArgs({
   },
 });
 
-const scenarios = toScenarios(options.only);
+const { scenarios, hasFormats } = toScenarios(options.only);
 const plan: Plan = options.quick
   ? { scenarios, rounds: 3, roundMs: 1_000, warmUpShare: 0.3, latencyRounds: 1 }
   : { scenarios, rounds: 9, roundMs: 2_500, warmUpShare: 1, latencyRounds: 4 };
@@ -54,6 +55,7 @@ const results: Results = {
   placement: '',
   costs: [],
   latencies: [],
+  formats: [],
   memory: undefined,
   start: undefined,
   soak: undefined,
@@ -83,6 +85,7 @@ await withBench({ profileFolder: options.profile }, async (bench) => {
     // A paced stream's rate is set by its pauses: half of it is no load.
     if (scenario !== 'paced' && isPlain) latencies.push(await measureLatency(bench, cost, plan, tell));
   }
+  if (hasFormats) results.formats = await measureFormats(bench, plan, tell);
   results.costs = costs;
   results.latencies = latencies;
   results.memory = { idleMb, afterMb: residentMb(bench.gateway.pid), floorMb: residentMb(bench.floor.pid) };
@@ -94,13 +97,15 @@ console.log(
 );
 if (options.check && verdicts.some(({ isMet }) => !isMet)) process.exitCode = 1;
 
-function toScenarios(list: string | undefined): ScenarioName[] {
-  if (list === undefined) return [...scenarioNames];
-  return list.split(',').map((name) => {
+function toScenarios(list: string | undefined): { scenarios: ScenarioName[]; hasFormats: boolean } {
+  if (list === undefined) return { scenarios: [...scenarioNames], hasFormats: true };
+  const names = list.split(',');
+  const scenarios = names.flatMap((name) => {
     const known = scenarioNames.find((scenario) => scenario === name);
-    if (known === undefined) throw new Error(`--only takes some of ${scenarioNames.join(',')}, not ${name}`);
-    return known;
+    if (known !== undefined || name === 'formats') return known ?? [];
+    throw new Error(`--only takes some of ${[...scenarioNames, 'formats'].join(',')}, not ${name}`);
   });
+  return { scenarios, hasFormats: names.includes('formats') };
 }
 
 function toCount(text: string): number {

@@ -3,6 +3,10 @@
 export const scenarioNames = ['json', 'burst', 'paced'] as const;
 export type ScenarioName = (typeof scenarioNames)[number];
 
+/** The ways in which the same streamed answer is asked for. */
+export const formatNames = ['chat', 'messages', 'responses', 'responses unstored'] as const;
+export type FormatName = (typeof formatNames)[number];
+
 export const tokensPerStream = 100;
 
 const words =
@@ -67,23 +71,39 @@ export function toAnswer(pieces: readonly string[]): string {
   });
 }
 
+const instructions = 'You are a helpful assistant. Answer briefly and say when you are not sure.';
+const question = 'What does a roundhouse have to do with locomotives, and why is it round?';
+const user = { role: 'user', content: question };
+
+const formats: Readonly<Record<FormatName, { path: string; body: object }>> = {
+  chat: {
+    path: '/v1/chat/completions',
+    body: { messages: [{ role: 'system', content: instructions }, user], max_tokens: 256 },
+  },
+  messages: { path: '/v1/messages', body: { system: instructions, messages: [user], max_tokens: 256 } },
+  responses: { path: '/v1/responses', body: { instructions, input: [user], max_output_tokens: 256 } },
+  'responses unstored': {
+    path: '/v1/responses',
+    body: { instructions, input: [user], max_output_tokens: 256, store: false },
+  },
+};
+
 /** A client's request. Streams are told apart by their model, which is all that the engine looks at. */
-export function toRequest(scenario: ScenarioName, port: number, key: string): string {
+export function toRequest(
+  scenario: ScenarioName,
+  port: number,
+  key: string,
+  format: FormatName = 'chat',
+): string {
+  const { path, body: fields } = formats[format];
   const body = JSON.stringify({
     model: scenario,
-    messages: [
-      {
-        role: 'system',
-        content: 'You are a helpful assistant. Answer briefly and say when you are not sure.',
-      },
-      { role: 'user', content: 'What does a roundhouse have to do with locomotives, and why is it round?' },
-    ],
+    ...fields,
     temperature: 0.7,
-    max_tokens: 256,
     ...(scenario === 'json' ? {} : { stream: true }),
   });
   return (
-    `POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nauthorization: Bearer ${key}\r\n` +
+    `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nauthorization: Bearer ${key}\r\n` +
     'content-type: application/json\r\naccept: */*\r\nuser-agent: bench\r\n' +
     `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
   );

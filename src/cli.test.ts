@@ -158,7 +158,7 @@ describe('commands where no gateway runs', () => {
   it('models list reads the public list', async () => {
     const { out } = await run('models list');
     expect(out).toMatch(/^ID +NAME +MODALITY +CONTEXT/);
-    expect((await run('models list --json')).json().length).toBeGreaterThan(0);
+    expect((await run('models list --json')).json().models.length).toBeGreaterThan(0);
   });
 
   it('migrate applies what is missing, once', async () => {

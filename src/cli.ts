@@ -105,9 +105,9 @@ function parse(command: Command, args: readonly string[]) {
 function checkOperands({ words, operands }: Command, given: readonly string[]): void {
   const name = words.join(' ');
   const missing = operands[given.length];
-  if (missing !== undefined)
+  if (missing !== undefined && !missing.startsWith('['))
     throw new UsageError(`"${name}" needs ${missing}. See "roundhouse ${name} --help".`);
-  if (given.length > operands.length)
+  if (given.length > operands.length && operands.at(-1)?.endsWith('…]') !== true)
     throw new UsageError(`"${name}" does not take "${given[operands.length]}"`);
 }
 

@@ -16,6 +16,8 @@ import { createEngines } from './platform/engines/index.ts';
 import { createHealth } from './platform/health/index.ts';
 import type { Platform } from './platform/index.ts';
 import { createInference } from './platform/inference/index.ts';
+import { createResponses } from './platform/responses/index.ts';
+import { createSignatures } from './platform/signatures/index.ts';
 import { openDatabase } from './storage/index.ts';
 import { migrate } from './storage/migrate.ts';
 
@@ -58,7 +60,9 @@ export async function compose({
     const { settings, secret, databaseUrl, dataFolder } = config;
     let current = settings;
     const catalog = createCatalog({ settings, engineKinds });
-    const engines = open(createEngines({ kinds: engineKinds, settings: settings.engines, secret, log, now }));
+    const engines = open(
+      createEngines({ kinds: engineKinds, settings: settings.engines, secret, dataFolder, log, now }),
+    );
 
     const database = open(await openDatabase({ databaseUrl, folder: dataFolder, log }));
     await migrate(database, { folder: migrationsFolder, log });
@@ -76,6 +80,11 @@ export async function compose({
     const safeFetch = open(createSafeFetch({ allowedNetworks: settings.egress.allowedNetworks }));
     const attachments = open(createAttachments({ safeFetch }));
 
+    const retentionDays = () => current.responses.retentionDays;
+    const responses = open(createResponses({ database, now, log, retentionDays }));
+    const signatures = createSignatures({ database, now });
+    await signatures.start();
+
     const health = createHealth({ catalog, database, engines, now });
     const { usage } = billing;
     const platform: Platform = {
@@ -84,6 +93,8 @@ export async function compose({
       catalog,
       health,
       inference,
+      responses,
+      signatures,
       usage,
       limitsOf,
       ...given,

@@ -3,19 +3,27 @@ import type { Route } from '../http/route.ts';
 import { accountRoutes } from './account/index.ts';
 import { adminRoutes } from './admin/index.ts';
 import { chatRoutes } from './chat/index.ts';
+import { decisionRoutes } from './decisions/index.ts';
 import { embeddingRoutes } from './embeddings/index.ts';
 import { healthRoutes } from './health/index.ts';
 import { imageRoutes } from './images/index.ts';
+import { messagesRoutes } from './messages/index.ts';
 import { modelRoutes } from './models/index.ts';
 import { musicRoutes } from './music/index.ts';
 import { referenceRoutes } from './reference/index.ts';
+import { rerankRoutes } from './rerank/index.ts';
+import { responsesRoutes } from './responses/index.ts';
 import { speechRoutes } from './speech/index.ts';
 import { videoRoutes } from './videos/index.ts';
 
 const capabilities: readonly Route[] = [
   ...modelRoutes,
   ...chatRoutes,
+  ...responsesRoutes,
+  ...messagesRoutes,
   ...embeddingRoutes,
+  ...rerankRoutes,
+  ...decisionRoutes,
   ...imageRoutes,
   ...videoRoutes,
   ...musicRoutes,

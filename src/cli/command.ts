@@ -8,7 +8,7 @@ export interface Terminal {
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
   readonly stdout: { write(text: string): unknown };
-  readonly stderr: { write(text: string): unknown };
+  readonly stderr: { write(text: string): unknown; readonly isTTY?: boolean };
   readonly now: () => number;
 }
 
@@ -32,6 +32,7 @@ export interface CommandCall<Name extends string = string> {
 
 export interface Command {
   readonly words: readonly string[];
+  /** One in brackets may be left out; `[NAME…]`, the last, takes any number. */
   readonly operands: readonly string[];
   readonly summary: string;
   readonly options: Readonly<Record<string, Option>>;

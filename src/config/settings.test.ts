@@ -80,6 +80,23 @@ models:
     });
   });
 
+  it('[RESP-49] stored responses are kept for 30 days, or for 1 to 3650 where the file says so', () => {
+    expect(parse('{}').responses).toEqual({ retentionDays: 30 });
+    expect(parse('responses: {}').responses).toEqual({ retentionDays: 30 });
+    for (const days of [1, 7, 3650])
+      expect(parse(`responses: { retentionDays: ${days} }`).responses).toEqual({ retentionDays: days });
+    expect(problems('responses: { retentionDays: 0 }')).toEqual([
+      'responses.retentionDays must be at least 1',
+    ]);
+    expect(problems('responses: { retentionDays: 3651 }')).toEqual([
+      'responses.retentionDays must be at most 3650',
+    ]);
+    expect(problems('responses: { retentionDays: 1.5 }')).toEqual([
+      'responses.retentionDays must be an integer',
+    ]);
+    expect(problems('responses: { days: 1 }')).toEqual(['responses.days is not a known field']);
+  });
+
   it('builtinModels: false switches the built-in models off', () => {
     const settings = parse('builtinModels: false');
     expect(createCatalog({ settings, engineKinds }).listed()).toEqual([]);
@@ -170,7 +187,7 @@ builtinModels: "no"
 model: []
 `);
     expect(found).toEqual([
-      'model is not a known section; known are: server, egress, defaults, limits, engines, models, builtinModels',
+      'model is not a known section; known are: server, egress, defaults, limits, responses, engines, models, builtinModels',
       'builtinModels must be true or false',
       'server.publicURL is not a known field',
       'limits.requestsPerMinute must be at least 1',

@@ -1,7 +1,7 @@
 /** The configuration file: its shape, and everything that is wrong with it, by path. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { basename } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 import Type, { type Static, type TSchema } from 'typebox';
 import type { EngineKind, EngineSettings } from '../engines/contract/engine.ts';
 import { modelTypes } from '../engines/contract/model-type.ts';
@@ -37,6 +37,15 @@ const Egress = Type.Object(
   { additionalProperties: false },
 );
 
+const Responses = Type.Object(
+  {
+    retentionDays: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 3650, description: 'How long stored responses are kept' }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
 const Defaults = Type.Object(
   Object.fromEntries(modelTypes.map((type) => [type, Type.Optional(Type.String({ minLength: 1 }))])),
   { additionalProperties: false },
@@ -49,10 +58,21 @@ export interface Settings extends CatalogSettings {
   readonly egress: Readonly<Required<Static<typeof Egress>>>;
   /** Per subscription and model, where a model has no limits of its own. */
   readonly limits: Readonly<Required<Static<typeof Limits>>>;
+  readonly responses: Readonly<Required<Static<typeof Responses>>>;
 }
 
 const defaultLimits: Settings['limits'] = { requestsPerMinute: 60, concurrent: 8, maxQueueWaitMs: 20_000 };
-const sections = ['server', 'egress', 'defaults', 'limits', 'engines', 'models', 'builtinModels'];
+const defaultRetentionDays = 30;
+const sections = [
+  'server',
+  'egress',
+  'defaults',
+  'limits',
+  'responses',
+  'engines',
+  'models',
+  'builtinModels',
+];
 const engineName = /^[A-Za-z0-9][A-Za-z0-9_-]*$/;
 
 export interface SettingsSources {
@@ -84,9 +104,10 @@ export function parseSettings({ file, env, engineKinds }: SettingsSources): Sett
   const server = section(Server, 'server') ?? {};
   const egress = section(Egress, 'egress') ?? {};
   const limits = section(Limits, 'limits') ?? {};
+  const responses = section(Responses, 'responses') ?? {};
   const defaults = section(Defaults, 'defaults') ?? {};
   const engines = readEngines(root['engines'] ?? {}, { env, engineKinds }, problems);
-  const models = readModels(root['models'] ?? [], problems);
+  const models = readModels(root['models'] ?? [], file, problems);
   const publicUrl = readPublicUrl(server.publicUrl, problems);
   if (problems.length > 0) throw new ConfigError(source, problems);
   return {
@@ -95,6 +116,7 @@ export function parseSettings({ file, env, engineKinds }: SettingsSources): Sett
     server: publicUrl === undefined ? {} : { publicUrl },
     egress: { allowedNetworks: egress.allowedNetworks ?? [] },
     limits: { ...defaultLimits, ...limits },
+    responses: { retentionDays: responses.retentionDays ?? defaultRetentionDays },
     defaults: defaults as Settings['defaults'],
     engines: { ...builtinEngines, ...engines },
     models,
@@ -200,7 +222,7 @@ function checkKey(
   problems.push({ path: `${path}.apiKeyEnv`, message: `names the variable ${apiKeyEnv}, which is not set` });
 }
 
-function readModels(value: unknown, problems: Problem[]): Declaration[] {
+function readModels(value: unknown, source: string | undefined, problems: Problem[]): Declaration[] {
   if (!Array.isArray(value)) {
     problems.push({ path: 'models', message: 'must be a list' });
     return [];
@@ -219,9 +241,15 @@ function readModels(value: unknown, problems: Problem[]): Declaration[] {
     else if (validator === undefined) {
       problems.push({ path: `${path}.type`, message: `must be one of ${modelTypes.join(', ')}` });
     } else if (checked(validator, model, path, problems) !== undefined)
-      models.push(model as unknown as Declaration);
+      models.push(withAbsoluteFile(model as unknown as Declaration, source));
   }
   return models;
+}
+
+/** A path is meant from where it is written: the folder of the configuration file. */
+function withAbsoluteFile(model: Declaration, source: string | undefined): Declaration {
+  if (model.file === undefined || source === undefined || URL.canParse(model.file)) return model;
+  return { ...model, file: resolve(dirname(source), model.file) };
 }
 
 function checked<S extends TSchema>(

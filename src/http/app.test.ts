@@ -19,6 +19,23 @@ describe('paths and methods', () => {
     }
   });
 
+  it('[ROUTE-1] a route at the root is there alone, with its 405 and its key', async () => {
+    const atRoot = defineRoute({
+      ...common,
+      method: 'POST',
+      path: '/beside/{id}',
+      at: '/',
+      access: 'key',
+      handle: ({ params }) => params,
+    });
+    shell = createShell([...shellRoutes, atRoot]);
+    expect((await shell.send({ method: 'POST', url: '/beside/a%2Fb?x=1' })).json()).toEqual({ id: 'a/b' });
+    expect((await shell.send({ method: 'POST', url: '/beside/a', key: null })).status).toBe(401);
+    expect((await shell.send({ url: '/beside/a' })).headers['allow']).toBe('POST, OPTIONS');
+    for (const url of ['/v1/beside/a', '/v1/v1/beside/a', '/beside', '/beside/a/b'])
+      expect((await shell.send({ method: 'POST', url })).status, url).toBe(404);
+  });
+
   it('[ROUTE-2] an unknown route is a 404 whose message names the method and the path', async () => {
     const answer = await setUp().send({ method: 'POST', url: '/v1/no/such?x=1' });
     expect(answer.status).toBe(404);

@@ -30,12 +30,13 @@ export interface AppParts {
 }
 
 export function createApp({ routes, platform, log, adminToken }: AppParts): App {
-  const table = createRouteTable(routes);
+  const table = createRouteTable(routes.filter(({ at }) => at === '/v1'));
+  const rootTable = createRouteTable(routes.filter(({ at }) => at === '/'));
   const nextId = createRequestIds();
 
   async function run(exchange: Exchange, target: Target, origin: Origin): Promise<void> {
     const { request } = exchange;
-    const match = target.path === undefined ? undefined : table.find(target.path);
+    const match = target.path === undefined ? rootTable.find(target.shown) : table.find(target.path);
     if (match === undefined) throw unknownRoute(request, target);
     const methods = allowedMethods(match);
     const route = choose(match, request.method ?? '');
@@ -81,7 +82,7 @@ export function createApp({ routes, platform, log, adminToken }: AppParts): App 
 }
 
 interface Target {
-  /** Relative to `/v1`; undefined outside of it. */
+  /** Relative to `/v1`; undefined outside of it, where the few routes at the root are. */
   path: string | undefined;
   search: string;
   /** The path as it was sent, for messages. */
@@ -96,7 +97,7 @@ const absoluteForm = /^https?:\/\/[^/?#]*/i;
  * not looked at, so it cannot choose another route.
  */
 function toTarget(url: string): Target {
-  const relative = url.replace(absoluteForm, '');
+  const relative = url.startsWith('/') ? url : url.replace(absoluteForm, '');
   const question = relative.indexOf('?');
   const shown = question === -1 ? relative : relative.slice(0, question);
   const search = question === -1 ? '' : relative.slice(question + 1);
@@ -144,7 +145,9 @@ function refuseUnclearHeaders(
   const single = access === 'public' ? publicSingleHeaders : singleHeaders;
   let seen = '';
   for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i]!.toLowerCase();
+    const sent = rawHeaders[i]!;
+    if (!singleLengths.has(sent.length)) continue;
+    const name = sent.toLowerCase();
     if (!single.has(name)) continue;
     if (seen.includes(`|${name}|`))
       throw new GatewayError('invalid_request', `The header ${name} was sent twice`, { param: name });
@@ -157,3 +160,5 @@ function refuseUnclearHeaders(
 
 const publicSingleHeaders = new Set(['host', 'content-type']);
 const singleHeaders = new Set([...publicSingleHeaders, 'authorization', 'x-api-key']);
+/** Most headers are told apart by their length alone. */
+const singleLengths = new Set([...singleHeaders].map(({ length }) => length));

@@ -7,7 +7,8 @@ import { readMultipart } from './multipart.ts';
 import type { ParsedBody, Route } from './route.ts';
 import { tooLarge } from './too-large.ts';
 
-export const noBody: ParsedBody = { body: undefined, uploads: [] };
+const noUploads: ParsedBody['uploads'] = [];
+export const noBody: ParsedBody = { body: undefined, uploads: noUploads };
 
 export async function readBody(request: IncomingMessage, route: Route): Promise<ParsedBody> {
   const type = mediaType(request.headers['content-type']);
@@ -33,11 +34,12 @@ export async function readBody(request: IncomingMessage, route: Route): Promise<
       path === '' ? {} : { param: path },
     );
   }
-  return { body, uploads: [] };
+  return { body, uploads: noUploads };
 }
 
 /** `Application/JSON; charset=utf-8` as `application/json`; any charset but UTF-8 is refused. */
 function mediaType(header: string | undefined): string {
+  if (header === 'application/json') return header;
   const [type = '', ...parameters] = (header ?? '').split(';');
   for (const parameter of parameters) {
     const charset = /^\s*charset\s*=\s*"?([^"\s]*)"?\s*$/i.exec(parameter)?.[1]?.toLowerCase();

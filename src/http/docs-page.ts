@@ -36,7 +36,7 @@ function section({ method, path, operation }: Listed): string {
   const access = schemes.length === 0 ? 'public' : schemes.includes('operator') ? 'operator' : 'key';
   const bodies = Object.entries(operation.requestBody?.content ?? {});
   return `<section id="${operation.operationId}"><h3><b class="${method}">${method}</b> ${escapeHtml(path)} <small>${access}</small></h3>
-<p>${inline(operation.summary)}</p>
+<p>${inline(operation.summary)}${operation.servers === undefined ? '' : ' (at the root of the host, without <code>/v1</code>)'}</p>
 ${parameters(operation.parameters ?? [])}
 ${bodies.map(([type, { schema }]) => details(`Body · ${type}`, schema)).join('')}
 ${Object.entries(operation.responses)

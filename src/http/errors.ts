@@ -58,9 +58,14 @@ export function toEnvelope(
   const kind = dialect === 'decisions' ? (decisionKinds[error.kind] ?? error.kind) : error.kind;
   const { status, errorType, type, messagesType } = errorTable[kind];
   if (dialect === 'messages') {
+    const details = error.code === undefined ? {} : { details: { error_code: error.code } };
     return {
       status,
-      body: { type: 'error', error: { type: messagesType, message: error.message }, request_id: requestId },
+      body: {
+        type: 'error',
+        error: { type: messagesType, message: error.message, ...details },
+        request_id: requestId,
+      },
     };
   }
   const body = {

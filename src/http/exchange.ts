@@ -10,6 +10,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { GatewayError } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
+import { Presence } from '../lib/presence.ts';
 import type { Caller } from '../platform/accounts/types.ts';
 import { refuseTooLarge } from './body.ts';
 import { type ClientKind, clientKind } from './client.ts';
@@ -31,7 +32,6 @@ export class Exchange implements Call {
   readonly id: string;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  readonly client: ClientKind;
   readonly log: Log;
   route: Route | undefined;
   caller: Caller | undefined;
@@ -43,15 +43,17 @@ export class Exchange implements Call {
   readonly #extraHeaders: string[] = [];
   #generationId: string | undefined;
   readonly #startedAt = performance.now();
-  #abort: AbortController | undefined;
-  #left = false;
+  readonly #path: string;
+  #client: ClientKind | undefined;
+  /** Whether the client is still there. */
+  readonly presence = new Presence();
   #failure: unknown;
 
   constructor(id: string, request: IncomingMessage, response: ServerResponse, path: string, log: Log) {
     this.id = id;
     this.request = request;
     this.response = response;
-    this.client = clientKind(request.headers, path);
+    this.#path = path;
     this.log = log;
     response.on('close', () => this.#closed());
   }
@@ -64,13 +66,14 @@ export class Exchange implements Call {
     this.#extraHeaders.push(name, value);
   }
 
-  /** Made only when somebody asks: most handlers never do. */
+  /** Told only when somebody asks: most handlers never do. */
+  get client(): ClientKind {
+    this.#client ??= clientKind(this.request.headers, this.#path);
+    return this.#client;
+  }
+
   get signal(): AbortSignal {
-    if (this.#abort === undefined) {
-      this.#abort = new AbortController();
-      if (this.#left) this.#abort.abort(clientLeft());
-    }
-    return this.#abort.signal;
+    return this.presence.signal;
   }
 
   /** Sends what a handler answered. */
@@ -123,10 +126,11 @@ export class Exchange implements Call {
     );
   }
 
-  async #push({ start }: StreamReply, status: number): Promise<void> {
-    const out = new SocketOut(this.response, () => {
+  async #push({ start, keepAlive }: StreamReply, status: number): Promise<void> {
+    const sendHead = () => {
       this.response.writeHead(status, [...this.#head(), ...eventStreamHeaders]);
-    });
+    };
+    const out = new SocketOut(this.response, sendHead, keepAlive);
     try {
       await start(out);
     } finally {
@@ -160,7 +164,8 @@ export class Exchange implements Call {
       'access-control-expose-headers',
       exposedHeaders,
     ];
-    if (this.client === 'typesafe') head.push('x-typesafe-request-id', this.id);
+    const isTypesafe = this.request.headers['x-typesafe-sdk'] !== undefined;
+    if (isTypesafe && this.client === 'typesafe') head.push('x-typesafe-request-id', this.id);
     if (this.route?.generation === true) head.push('x-generation-id', this.generationId);
     for (const item of this.#extraHeaders) head.push(item);
     const deprecated = this.route?.deprecated;
@@ -215,10 +220,7 @@ export class Exchange implements Call {
   }
 
   #closed(): void {
-    if (!this.response.writableFinished) {
-      this.#left = true;
-      this.#abort?.abort(clientLeft());
-    }
+    if (!this.response.writableFinished) this.presence.leave(clientLeft());
     const failure = this.#failure;
     const isBug = failure !== undefined && !(failure instanceof GatewayError);
     this.log[isBug ? 'error' : 'info'](
@@ -226,7 +228,7 @@ export class Exchange implements Call {
         id: this.id,
         method: this.request.method,
         route: this.route?.path,
-        status: this.#left && !this.response.headersSent ? 499 : this.response.statusCode,
+        status: this.presence.aborted && !this.response.headersSent ? 499 : this.response.statusCode,
         ms: Math.round(performance.now() - this.#startedAt),
         subscription: this.caller?.subscriptionId,
         key: this.caller?.keyId,

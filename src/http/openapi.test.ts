@@ -59,6 +59,24 @@ describe('the OpenAPI document', () => {
     expect(document.paths['/things']?.['get']?.security).toEqual([]);
   });
 
+  it('says of a route at the root of the host that it is there', () => {
+    const beside = defineRoute({
+      method: 'GET',
+      path: '/beside',
+      at: '/',
+      access: 'public',
+      summary: 'Beside.',
+      tag: 'Things',
+      handle: () => [],
+    });
+    const described = toOpenApi([list, beside], '1.4.0');
+    expect(described.servers).toEqual([{ url: '/v1' }]);
+    expect(described.paths['/beside']?.['get']?.servers).toEqual([{ url: '/' }]);
+    expect(described.paths['/things']?.['get']).not.toHaveProperty('servers');
+    expect(toDocsPage(described)).toContain('Beside. (at the root of the host');
+    expect(() => toOpenApi([list, { ...beside, path: '/things' }], '1.4.0')).toThrow('at two places');
+  });
+
   it('is served, with a page that escapes what it shows', async () => {
     const shell = createShell([edit, list, ...referenceRoutes([edit, list])]);
     const served = await shell.send({ url: '/v1/openapi.json', key: null });

@@ -1,4 +1,5 @@
 /** The OpenAPI 3.1 document, read off the route declarations. */
+import assert from 'node:assert';
 import type { TSchema } from 'typebox';
 import type { ErrorKind } from '../lib/errors.ts';
 import { type Dialect, errorTable } from './errors.ts';
@@ -25,6 +26,8 @@ export interface Operation {
   operationId: string;
   summary: string;
   tags: string[];
+  /** Only where it is not the document's. */
+  servers?: { url: string }[];
   deprecated?: boolean;
   security: Record<string, string[]>[];
   parameters?: Parameter[];
@@ -36,8 +39,10 @@ export function toOpenApi(routes: readonly Route[], version: string): OpenApiDoc
   const paths: OpenApiDocument['paths'] = {};
   for (const route of routes) {
     const path = route.path.replaceAll('+}', '}');
+    const method = route.method.toLowerCase();
     paths[path] ??= {};
-    paths[path][route.method.toLowerCase()] = toOperation(route);
+    assert(paths[path][method] === undefined, `${route.method} ${path} is at two places`);
+    paths[path][method] = toOperation(route);
   }
   return {
     openapi: '3.1.0',
@@ -68,6 +73,7 @@ function toOperation(route: Route): Operation {
     operationId: operationId(route),
     summary: route.summary,
     tags: [route.tag],
+    ...(route.at === '/v1' ? {} : { servers: [{ url: route.at }] }),
     ...(route.deprecated === undefined ? {} : { deprecated: true }),
     security: { public: [], key: [{ bearer: [] }, { apiKey: [] }], admin: [{ operator: [] }] }[route.access],
     ...(parameters.length === 0 ? {} : { parameters }),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { setRateHeaders, toDurationText } from './rate-headers.ts';
+import { setMessagesRateHeaders, setRateHeaders, toDurationText } from './rate-headers.ts';
 
 test.each([
   [0, '0s'],
@@ -30,3 +30,25 @@ test('the three headers of a request', () => {
     'x-ratelimit-reset-requests': '12ms',
   });
 });
+
+test.each([
+  [0, '2026-11-15T12:00:00Z'],
+  [1, '2026-11-15T12:00:01Z'],
+  [1000, '2026-11-15T12:00:01Z'],
+  [59_001, '2026-11-15T12:01:00Z'],
+])(
+  '[LIMIT-15] on the messages routes also as a point in time, rounded up: in %d ms is %s',
+  (resetMs, reset) => {
+    const headers: Record<string, string> = {};
+    const setHeader = (name: string, value: string) => {
+      headers[name] = value;
+    };
+    const now = Date.UTC(2026, 10, 15, 12);
+    setMessagesRateHeaders({ setHeader }, { limit: 60, remaining: 59, resetMs }, now);
+    expect(headers).toEqual({
+      'anthropic-ratelimit-requests-limit': '60',
+      'anthropic-ratelimit-requests-remaining': '59',
+      'anthropic-ratelimit-requests-reset': reset,
+    });
+  },
+);

@@ -78,8 +78,11 @@ export interface StreamOut {
  */
 export class StreamReply {
   readonly start: (out: StreamOut) => Promise<void>;
+  /** What is sent in a long silence. */
+  readonly keepAlive: string;
 
-  constructor(start: (out: StreamOut) => Promise<void>) {
+  constructor(start: (out: StreamOut) => Promise<void>, keepAlive = ': keep-alive\n\n') {
     this.start = start;
+    this.keepAlive = keepAlive;
   }
 }

@@ -7,6 +7,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Static, TSchema } from 'typebox';
 import type { ErrorKind } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
+import type { Leaving } from '../lib/presence.ts';
 import { createValidator, type Validator } from '../lib/schema.ts';
 import type { Caller } from '../platform/accounts/types.ts';
 import type { Platform } from '../platform/index.ts';
@@ -16,6 +17,7 @@ import type { Dialect } from './errors.ts';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /** `public` answers without a key and ignores one; `key` needs a subscription's key; `admin` the operator's token. */
 export type Access = 'public' | 'key' | 'admin';
+export type Place = '/v1' | '/';
 
 /** The names in a path: `/models/{author}/{slug+}` gives `{author: string; slug: string}`. */
 export type PathParams<P extends string> = P extends `${string}{${infer Name}}${infer Rest}`
@@ -62,7 +64,9 @@ export interface Call<Params = unknown, Query = unknown, Body = unknown, Who = C
   readonly generationId: string;
   /** Adds a header to whatever is answered, a failure included. Lower-case name. */
   setHeader(name: string, value: string): void;
-  /** Aborted when the client leaves before the answer is complete. */
+  /** Whether the client is still there; it leaves when it goes before the answer is complete. */
+  readonly presence: Leaving;
+  /** The same as a signal, which costs a little to make. */
   readonly signal: AbortSignal;
 }
 
@@ -75,8 +79,10 @@ export interface RouteSpec<
   B extends TSchema | undefined,
 > {
   method: Method;
-  /** Relative to `/v1`. `{id}` is one segment, `{id+}` one or more (an id that contains a slash). */
+  /** `{id}` is one segment, `{id+}` one or more (an id that contains a slash). */
   path: P;
+  /** What the path is relative to. Default `/v1`; the host's root is for names that clients put there. */
+  at?: Place;
   access: A;
   /** One line for the reference. */
   summary: string;
@@ -114,6 +120,7 @@ export interface RouteSpec<
 export interface Route {
   readonly method: Method;
   readonly path: string;
+  readonly at: Place;
   readonly access: Access;
   readonly summary: string;
   readonly tag: string;
@@ -154,6 +161,7 @@ export function defineRoute<
   return {
     method: spec.method,
     path: spec.path,
+    at: spec.at ?? '/v1',
     access: spec.access,
     summary: spec.summary,
     tag: spec.tag,

@@ -9,11 +9,11 @@ import type { StreamOut } from './reply.ts';
 /** Bytes that wait for a slow reader before the producer is paused. */
 const highWaterBytes = 64 * 1024;
 const keepAliveMs = 15_000;
-const keepAlive = ': keep-alive\n\n';
 
 export class SocketOut implements StreamOut {
   readonly #response: ServerResponse;
   readonly #sendHead: () => void;
+  readonly #keepAlive: string;
   /** HTTP/1.0 knows no chunks, and a pipelined response does not have the socket yet: Node writes those. */
   readonly #isPlain: boolean;
   #flow: { pause(): void; resume(): void } | undefined;
@@ -22,9 +22,10 @@ export class SocketOut implements StreamOut {
   #lastWriteAt = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(response: ServerResponse, sendHead: () => void) {
+  constructor(response: ServerResponse, sendHead: () => void, keepAlive: string) {
     this.#response = response;
     this.#sendHead = sendHead;
+    this.#keepAlive = keepAlive;
     this.#isPlain =
       // Neither does a response without a real socket, as tests have it.
       response.req.httpVersionMinor === 0 || !(response.socket instanceof Socket);
@@ -82,7 +83,7 @@ export class SocketOut implements StreamOut {
   }
 
   readonly #beat = (): void => {
-    if (Date.now() - this.#lastWriteAt >= keepAliveMs) this.write(keepAlive);
+    if (Date.now() - this.#lastWriteAt >= keepAliveMs) this.write(this.#keepAlive);
   };
 
   #press(): void {

@@ -30,6 +30,8 @@ export interface ErrorDetails {
   permanent?: boolean;
   /** The methods that a path takes, for a 405. */
   allow?: readonly string[];
+  /** A word by which clients of the messages format know what to do about it: `thread_not_found`. */
+  code?: string;
 }
 
 export class GatewayError extends Error {
@@ -38,6 +40,7 @@ export class GatewayError extends Error {
   readonly retryAfterSeconds: number | undefined;
   readonly permanent: boolean;
   readonly allow: readonly string[] | undefined;
+  readonly code: string | undefined;
 
   constructor(kind: ErrorKind, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -47,5 +50,6 @@ export class GatewayError extends Error {
     this.retryAfterSeconds = details.retryAfterSeconds;
     this.permanent = details.permanent ?? false;
     this.allow = details.allow;
+    this.code = details.code;
   }
 }

@@ -6,6 +6,8 @@ import type { Usage } from './billing/index.ts';
 import type { Catalog, Model } from './catalog/index.ts';
 import type { Health } from './health/index.ts';
 import type { Inference } from './inference/index.ts';
+import type { Responses } from './responses/types.ts';
+import type { Signatures } from './signatures/types.ts';
 
 export interface Platform {
   readonly accounts: Accounts;
@@ -13,6 +15,8 @@ export interface Platform {
   readonly catalog: Catalog;
   readonly health: Health;
   readonly inference: Inference;
+  readonly responses: Responses;
+  readonly signatures: Signatures;
   readonly usage: Usage;
   /** What a subscription may do on a model; without one, what holds where a model has no limits of its own. */
   readonly limitsOf: (model?: Model) => Limits;

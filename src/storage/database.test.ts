@@ -31,6 +31,24 @@ describe.each(dialects)('a database: %s', (dialect) => {
     expect(database.dialect).toBe(dialect);
   });
 
+  it('takes lists that are JSON already, and stores numbers as their columns have them', async () => {
+    await database.script(
+      'create table sums (id text primary key, count bigint not null, size double precision)',
+    );
+    const text = 'insert into sums (id, count, size) values ($1, $2, $3) on conflict (id) do nothing';
+    const lists = ['["é",5,1.5]', '["b","9007199254740993",2]', '["é",6,3]'];
+    expect(await database.eachJson(text, lists)).toEqual([1, 1, 0]);
+    expect(await database.transaction((tx) => tx.eachJson(text, ['["c",7,0]']))).toEqual([1]);
+    expect(await database.eachJson(text, [])).toEqual([]);
+    const rows = await database.query('select id, cast(count as text) as count, size from sums order by id');
+    expect(rows).toEqual([
+      { id: 'b', count: '9007199254740993', size: 2 },
+      { id: 'c', count: '7', size: 0 },
+      { id: 'é', count: '5', size: 1.5 },
+    ]);
+    await expect(database.eachJson(text, ['["too few"]'])).rejects.toThrow();
+  });
+
   it('runs one statement for many lists of values, alone and in a transaction, and counts what each changed', async () => {
     const text = 'insert into things (id, name, size) values ($1, $2, $3) on conflict (id) do nothing';
     expect(

@@ -17,6 +17,11 @@ export interface Sql {
    * (13 against 5 µs a row); PostgreSQL asks once per list, so there it is the other way round.
    */
   each(text: string, lists: readonly (readonly SqlValue[])[]): Promise<number[]>;
+  /**
+   * The same for lists that are JSON texts already, of texts and numbers only; a number takes the form of its
+   * column. On SQLite it is the cheapest way to bring in many rows: one text crosses to the database's thread.
+   */
+  eachJson(text: string, lists: readonly string[]): Promise<number[]>;
   /** Runs several statements without parameters, for migrations. */
   script(text: string): Promise<void>;
   /** Tells every listener of a channel, in every process, once the surrounding transaction commits. */

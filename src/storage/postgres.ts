@@ -101,6 +101,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     return {
       query: (text, values) => ask(client, text, values),
       each: (text, lists) => askEach(client, text, lists),
+      eachJson: (text, lists) => askEach(client, text, lists.map(parseList)),
       script: (text) => askScript(client, text),
       notify: async (channel, payload) => {
         checkNotification(channel, payload);
@@ -113,6 +114,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     dialect: 'postgres',
     query: (text, values) => use((client) => ask(client, text, values)),
     each: (text, lists) => use((client) => askEach(client, text, lists)),
+    eachJson: (text, lists) => use((client) => askEach(client, text, lists.map(parseList))),
     script: (text) => use((client) => askScript(client, text)),
     notify: (channel, payload) => use((client) => createSql(client).notify(channel, payload)),
     transaction: (work) =>
@@ -151,6 +153,7 @@ function openTransaction(client: PoolClient, sql: Sql): OpenTransaction {
   return {
     query: (text, values) => inTurn(() => sql.query(text, values)),
     each: (text, lists) => inTurn(() => sql.each(text, lists)),
+    eachJson: (text, lists) => inTurn(() => sql.eachJson(text, lists)),
     script: (text) => inTurn(() => sql.script(text)),
     notify: (channel, payload) => inTurn(() => sql.notify(channel, payload)),
     commit: () => inTurn(async () => void (await ask(client, 'commit'))),
@@ -187,6 +190,10 @@ async function askResult(
   } catch (error) {
     throw toStorageError(error, text);
   }
+}
+
+function parseList(json: string): SqlValue[] {
+  return JSON.parse(json) as SqlValue[];
 }
 
 async function askEach(

@@ -9,7 +9,7 @@ import { type BoundValue, countParameters } from './statement.ts';
 
 export interface Request {
   id: number;
-  action: 'query' | 'each' | 'script' | 'begin' | 'commit' | 'rollback' | 'close';
+  action: 'query' | 'each' | 'eachJson' | 'script' | 'begin' | 'commit' | 'rollback' | 'close';
   text: string;
   values: readonly BoundValue[];
   /** For `each`. */
@@ -53,6 +53,8 @@ function open(): { run(request: Request): Row[]; close(): void } {
   });
   db.exec('pragma journal_mode = wal; pragma synchronous = full');
   const prepared = new Map<string, Prepared>();
+  /** The few statements of `each`, as they are prepared. */
+  const byPosition = new Map<string, { text: string; parameters: number }>();
 
   /** The least recently used statement is dropped first: a map keeps the order of insertion. */
   function prepare(text: string, parameters = countParameters(text)): Prepared {
@@ -79,11 +81,31 @@ function open(): { run(request: Request): Row[]; close(): void } {
 
   /** By position, without a name to look up for each value. */
   function each(text: string, lists: Request['lists']): Row[] {
-    const { statement, parameters } = prepare(text.replaceAll(/\$\d+/g, '?'), countParameters(text));
-    return lists.map((values) => {
+    const { statement, parameters } = prepareByPosition(text);
+    const changes = lists.map((values) => {
       checkCount(values, parameters);
-      return { changes: Number(statement.run(...values.map(toBinding)).changes) };
+      return Number(statement.run(...values.map(toBinding)).changes);
     });
+    return [{ changes: changes.join() }];
+  }
+
+  /** Numbers go in as they are: the type of their column makes them integers. */
+  function eachJson(text: string, json: string): Row[] {
+    const { statement, parameters } = prepareByPosition(text);
+    let changes = '';
+    for (const values of JSON.parse(json) as BoundValue[][]) {
+      checkCount(values, parameters);
+      changes += `${statement.run(...values).changes},`;
+    }
+    return [{ changes: changes.slice(0, -1) }];
+  }
+
+  function prepareByPosition(text: string): Prepared {
+    const known = byPosition.get(text);
+    if (known !== undefined) return prepare(known.text, known.parameters);
+    const entry = { text: text.replaceAll(/\$\d+/g, '?'), parameters: countParameters(text) };
+    byPosition.set(text, entry);
+    return prepare(entry.text, entry.parameters);
   }
 
   function rollback(): void {
@@ -103,6 +125,7 @@ function open(): { run(request: Request): Row[]; close(): void } {
       else if (request.action === 'commit') db.exec('commit');
       else if (request.action === 'script') db.exec(request.text);
       else if (request.action === 'each') rows = each(request.text, request.lists);
+      else if (request.action === 'eachJson') rows = eachJson(request.text, request.values[0] as string);
       else rows = query(request.text, request.values);
       if (db.isTransaction && !request.inTransaction && request.action !== 'begin') {
         rollback();

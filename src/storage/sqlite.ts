@@ -57,6 +57,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
       query: async <R>(text: string, values: readonly SqlValue[] = []) =>
         (await ask('query', true, text, toSendable(values))) as R[],
       each: async (text, lists) => toChanges(await ask('each', true, text, [], lists.map(toSendable))),
+      eachJson: async (text, lists) => toChanges(await ask('eachJson', true, text, [toJsonList(lists)])),
       script: async (text) => void (await ask('script', true, text)),
       notify: async (channel, payload) => {
         checkNotification(channel, payload);
@@ -82,6 +83,10 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
       checkUsable();
       const sendable = lists.map(toSendable);
       return toChanges(await line.pass(() => ask('each', false, text, [], sendable)));
+    },
+    async eachJson(text, lists) {
+      checkUsable();
+      return toChanges(await line.pass(() => ask('eachJson', false, text, [toJsonList(lists)])));
     },
     async script(text) {
       checkUsable();
@@ -122,8 +127,14 @@ export function startSqliteWorker(folder: string): Worker {
   });
 }
 
+/** One text instead of a row for each: it crosses between the threads at a tenth of the price. */
 function toChanges(rows: readonly Row[]): number[] {
-  return rows.map(({ changes }) => changes as number);
+  const changes = rows[0]?.['changes'] as string;
+  return changes === '' ? [] : changes.split(',').map(Number);
+}
+
+function toJsonList(lists: readonly string[]): string {
+  return `[${lists.join(',')}]`;
 }
 
 /** A view is cloned with the whole buffer behind it, and small Buffers share one: only the bytes meant are sent. */

@@ -59,6 +59,7 @@ export function createTransactions({ idleMs = defaultIdleMs }: { idleMs?: number
       const tx: Sql = {
         query: (text, values) => attempt(() => open.query(text, values)),
         each: (text, lists) => attempt(() => open.each(text, lists)),
+        eachJson: (text, lists) => attempt(() => open.eachJson(text, lists)),
         script: (text) => attempt(() => open.script(text)),
         notify: (channel, payload) => attempt(() => open.notify(channel, payload)),
       };

@@ -82,7 +82,7 @@ export interface ChatShellOptions extends Omit<SampleOptions, 'models'> {
   /** Pushes a streamed answer; what it throws is rejected. */
   stream?: (sink: BilledSink, request: ChatRequest, operation: Operation) => void | Promise<void>;
   /** How many tokens the prompt has, once somebody counts. */
-  promptTokens?: number;
+  promptTokens?: number | ((request: ChatRequest, signal: AbortSignal) => number | Promise<number>);
   attachments?: Pick<Attachments, 'load'>;
 }
 
@@ -103,7 +103,16 @@ export interface ChatShell extends Shell {
 
 export const hello = [{ role: 'user', content: 'Hi' }];
 
-export function createChatShell(options: ChatShellOptions = {}): ChatShell {
+export interface ChatParts {
+  /** What a chat route uses of the platform, and nothing else. */
+  readonly platform: Partial<Platform>;
+  readonly requests: ChatRequest[];
+  readonly operations: Operation[];
+  readonly counted: ChatRequest[];
+}
+
+/** A platform that answers as the options say, and what it was asked. */
+export function createChatParts(options: ChatShellOptions = {}): ChatParts {
   const { models = chatModels, answer = answerOf('Hello'), costPicoUsd = 12_345_678n } = options;
   const { stream = (sink, request) => pushText(sink, 'Hello', request.n), promptTokens = 100 } = options;
   const { defaults = { chat: 'plain' }, readModels, readServed } = options;
@@ -129,9 +138,9 @@ export function createChatShell(options: ChatShellOptions = {}): ChatShell {
       sink.onStart({ pause: () => {}, resume: () => {} });
       await stream(sink, request, operation);
     },
-    async countTokens(_, request) {
+    async countTokens(_, request, signal) {
       counted.push(request);
-      return promptTokens;
+      return typeof promptTokens === 'function' ? promptTokens(request, signal) : promptTokens;
     },
   };
   const attachments = options.attachments ?? { load: () => Promise.reject(new Error('nothing is attached')) };
@@ -141,9 +150,13 @@ export function createChatShell(options: ChatShellOptions = {}): ChatShell {
     ...(readModels === undefined ? {} : { readModels }),
     ...(readServed === undefined ? {} : { readServed }),
   });
-  const platform = { catalog, inference, attachments };
-  // What the route uses of the platform, and nothing else.
-  const shell = createShell(chatRoutes, { platform: platform as unknown as Partial<Platform> });
+  const platform = { catalog, inference, attachments } as unknown as Partial<Platform>;
+  return { platform, requests, operations, counted };
+}
+
+export function createChatShell(options: ChatShellOptions = {}): ChatShell {
+  const { platform, requests, operations, counted } = createChatParts(options);
+  const shell = createShell(chatRoutes, { platform });
 
   const post: ChatShell['post'] = async (body, { key, headers = {} } = {}) => {
     const sent = await shell.send({

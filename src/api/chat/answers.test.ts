@@ -1,5 +1,4 @@
 /** What a client gets back: the whole answer, its headers, and every failure in the route's envelope. */
-import { once } from 'node:events';
 import { request } from 'undici';
 import { describe, expect, test } from 'vitest';
 import { answerOf, choiceOf, createChatShell, hello } from '../../../test/support/chat-shell.ts';
@@ -265,7 +264,7 @@ describe('failures', () => {
 
 describe('a client that leaves', () => {
   test.each([true, false])('aborts the operation (stream: %s)', async (stream) => {
-    const started = Promise.withResolvers<AbortSignal>();
+    const started = Promise.withResolvers<Operation['signal']>();
     const wait = ({ signal }: Operation) =>
       new Promise<never>((_, reject) => {
         signal.addEventListener('abort', () => reject(signal.reason));
@@ -281,7 +280,7 @@ describe('a client that leaves', () => {
       signal: client.signal,
     }).catch(() => 'left');
     const signal = await started.promise;
-    const aborted = once(signal, 'abort');
+    const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', resolve));
     client.abort();
     await aborted;
     expect(signal.aborted).toBe(true);

@@ -1,24 +1,16 @@
 /** The messages of a request as canonical ones: what each role may hold, and what has to be loaded first. Pure. */
 import type { ChatMessage, ContentPart, ToolCall } from '../../engines/contract/chat.ts';
 import { GatewayError } from '../../lib/errors.ts';
-import type { Attachment, AttachmentKind } from '../../platform/attachments/index.ts';
+import type { Attachment } from '../../platform/attachments/index.ts';
 import type { ChatModel } from '../../platform/catalog/index.ts';
+import { toContinued, toMedia } from '../../platform/chat/content.ts';
+import { noSlots, placeholder, type Slot } from '../../platform/chat/prepare.ts';
 import type { ChatBody, Message, Part } from './schema.ts';
-
-/** A part that is not there yet: `parts[index]` is put in when its attachment was loaded. */
-export interface Slot {
-  readonly attachment: Attachment;
-  readonly parts: ContentPart[];
-  readonly index: number;
-}
 
 export interface Translated {
   readonly messages: readonly ChatMessage[];
   readonly slots: readonly Slot[];
 }
-
-const placeholder: ContentPart = { type: 'text', text: '' };
-const noSlots: readonly Slot[] = [];
 
 export function toMessages(model: ChatModel, wire: readonly Message[]): Translated {
   const messages: ChatMessage[] = [];
@@ -109,14 +101,14 @@ function toAttachment(model: ChatModel, part: Part, path: string): Attachment {
     case 'image_url': {
       const { image_url: image } = part;
       const detail = typeof image === 'string' ? undefined : (image.detail ?? undefined);
-      const attachment = toMedia(model, 'image', image, `${path}.image_url`);
+      const attachment = toMedia(model, 'image', addressOf(image), `${path}.image_url`);
       return detail === undefined ? attachment : { ...attachment, detail };
     }
     case 'audio_url':
-      return toMedia(model, 'audio', part.audio_url, `${path}.audio_url`);
+      return toMedia(model, 'audio', addressOf(part.audio_url), `${path}.audio_url`);
     case 'video_url':
     case 'input_video':
-      return toMedia(model, 'video', part.video_url, `${path}.video_url`);
+      return toMedia(model, 'video', addressOf(part.video_url), `${path}.video_url`);
     case 'input_audio': {
       const param = `${path}.input_audio`;
       return { ...toMedia(model, 'audio', part.input_audio.data, param), isBase64: true };
@@ -128,17 +120,8 @@ function toAttachment(model: ChatModel, part: Part, path: string): Attachment {
   }
 }
 
-function toMedia(
-  model: ChatModel,
-  kind: Exclude<AttachmentKind, 'document'>,
-  from: string | { url: string },
-  param: string,
-): Attachment {
-  if (model.inputModalities?.includes(kind) !== true) {
-    const message = `${param}: the model ${model.id} does not take ${kind} input`;
-    throw new GatewayError('invalid_request', message, { param });
-  }
-  return { kind, source: typeof from === 'string' ? from : from.url, param };
+function addressOf(from: string | { url: string }): string {
+  return typeof from === 'string' ? from : from.url;
 }
 
 /** Becomes text, so that every model can read it. */
@@ -155,33 +138,15 @@ function toDocument(file: WireFile, param: string): Attachment {
 }
 type WireFile = Extract<Part, { type: 'file' }>['file'];
 
-/**
- * "A final `assistant` message is continued": it must have text and no tool calls, and its trailing whitespace
- * is trimmed, because a model that is given a space seldom goes on from it.
- */
-export function toContinued(
+/** The messages with the last one ready to be continued, or undefined when it is not the assistant's. */
+export function continued(
   messages: readonly ChatMessage[],
-  body: ChatBody,
+  { continue_final_message: isAsked }: ChatBody,
 ): readonly ChatMessage[] | undefined {
-  const index = messages.length - 1;
-  const last = messages[index];
-  if (last?.role !== 'assistant') {
-    if (body.continue_final_message !== true) return undefined;
-    const message = 'continue_final_message: the last message must be from the assistant';
-    throw new GatewayError('invalid_request', message, { param: 'continue_final_message' });
-  }
-  if (last.toolCalls !== undefined) {
-    const param = `messages[${index}].tool_calls`;
-    const message = `${param}: a final assistant message is continued and must not have tool calls`;
-    throw new GatewayError('invalid_request', message, { param });
-  }
-  const content = last.content?.trimEnd() ?? '';
-  if (content === '') {
-    const param = `messages[${index}].content`;
-    const message = `${param} must not be empty: a final assistant message is continued`;
-    throw new GatewayError('invalid_request', message, { param });
-  }
-  return [...messages.slice(0, -1), { ...last, content }];
+  const ready = toContinued(messages, `messages[${messages.length - 1}]`);
+  if (ready !== undefined || isAsked !== true) return ready;
+  const message = 'continue_final_message: the last message must be from the assistant';
+  throw new GatewayError('invalid_request', message, { param: 'continue_final_message' });
 }
 
 function named({ name }: Message): { name?: string } {

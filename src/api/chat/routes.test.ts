@@ -493,13 +493,3 @@ test('unknown fields are ignored and never handed on', async () => {
   expect(await request(foreign)).toEqual(await request());
   expect(JSON.stringify(await request(foreign))).not.toMatch(/min_p|middle-out|someone|chat_template/);
 });
-
-test('the affinity of a conversation stays the same while it grows, and differs between conversations', async () => {
-  const start = [{ role: 'system', content: 'Be brief.' }, ...hello];
-  const grown = [...start, { role: 'assistant', content: 'Hello' }, { role: 'user', content: 'And?' }];
-  const { affinity } = await request({ messages: start });
-  expect((await request({ messages: grown })).affinity).toBe(affinity);
-  expect((await request({ messages: hello })).affinity).not.toBe(affinity);
-  const tools = [{ type: 'function', function: { name: 'f' } }];
-  expect((await request({ messages: start, tools })).affinity).not.toBe(affinity);
-});

@@ -2,11 +2,12 @@
 import { setRateHeaders } from '../../http/rate-headers.ts';
 import { StreamReply } from '../../http/reply.ts';
 import { defineRoute } from '../../http/route.ts';
+import { prepareChat } from '../../platform/chat/prepare.ts';
 import type { Operation } from '../../platform/inference/types.ts';
 import { type AnswerHead, toCompletion } from './render.ts';
 import { ChatBody, ChatCompletion } from './schema.ts';
 import { ChatRenderer } from './stream.ts';
-import { prepare } from './translate.ts';
+import { toDraft } from './translate.ts';
 
 export const createChatCompletion = defineRoute({
   method: 'POST',
@@ -25,12 +26,12 @@ export const createChatCompletion = defineRoute({
     const { model } = resolved;
     const { inference } = platform;
 
-    const request = prepare(body, resolved, platform, () => call.signal);
+    const request = prepareChat(model, toDraft(body, resolved), platform, () => call.signal);
     const operation: Operation = {
       id: generationId,
       caller,
       name: 'chat',
-      signal: call.signal,
+      signal: call.presence,
       onRate: (rate) => setRateHeaders(call, rate),
     };
     const head: AnswerHead = {

@@ -1,5 +1,5 @@
 /** `/embeddings`. */
 import type { Route } from '../../http/route.ts';
-import { listEmbeddingModels } from './routes.ts';
+import { createEmbeddings, listEmbeddingModels } from './routes.ts';
 
-export const embeddingRoutes: readonly Route[] = [listEmbeddingModels];
+export const embeddingRoutes: readonly Route[] = [createEmbeddings, listEmbeddingModels];

@@ -32,6 +32,8 @@ export type ChatMessage =
   | {
       readonly role: 'assistant';
       readonly content: string | null;
+      /** What it thought before, for models that go on thinking between tool calls. Engines may leave it out. */
+      readonly reasoning?: string;
       readonly toolCalls?: readonly ToolCall[];
       readonly name?: string;
     }

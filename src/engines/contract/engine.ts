@@ -6,7 +6,10 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import type { Log } from '../../lib/log.ts';
 import type { ChatPort } from './chat.ts';
+import type { DecisionPort } from './decision.ts';
+import type { EmbeddingPort } from './embedding.ts';
 import type { ModelType } from './model-type.ts';
+import type { RerankPort } from './rerank.ts';
 
 export interface EngineHealth {
   ok: boolean;
@@ -18,6 +21,9 @@ export interface EngineHealth {
 export interface Engine {
   readonly kind: string;
   readonly chat?: ChatPort;
+  readonly embedding?: EmbeddingPort;
+  readonly rerank?: RerankPort;
+  readonly decision?: DecisionPort;
   /** Whether the engine can take a request now. Answers `ok: false` rather than rejecting. */
   health(signal: AbortSignal): Promise<EngineHealth>;
   /** Takes no more calls, lets those under way end, then lets go of connections, processes and timers. */
@@ -37,12 +43,16 @@ export interface EngineContext {
   readonly log: Log;
   /** The value of an environment variable that the options name (`apiKeyEnv`): engines read no environment. */
   secret(variable: string): string | undefined;
+  /** Where an engine may keep files of its own, such as models: shared with other processes. */
+  readonly dataFolder: string;
 }
 
 /** How one kind of engine is declared: `engines/index.ts` lists them, one line each. */
 export interface EngineKind<Options extends TSchema = TSchema> {
   readonly kind: string;
   readonly serves: readonly ModelType[];
+  /** What an engine with these options serves, on kinds where that depends on them; less than `serves`. */
+  servesWith?(options: Static<Options>): readonly ModelType[];
   /** The shape of an entry under `engines` in the configuration, `kind` included. */
   readonly options: Options;
   /** The shape of a model's `script`, on kinds whose behaviour can be scripted. */

@@ -8,34 +8,45 @@ import { toWireMessages } from './messages.ts';
 export function toBody(request: ChatRequest, flavor: Flavor, isStreamed: boolean): Fields {
   if (request.n > 1 && !flavor.takesN)
     throw new GatewayError('invalid_request', 'n must be 1 for this model', { param: 'n' });
-  const { temperature, topP, frequencyPenalty, presencePenalty, seed, stop, responseFormat } = request;
-  return {
+  const { stop, responseFormat, topK, repetitionPenalty, topLogprobs } = request;
+  // What is undefined is not written: one literal is cheaper to make and to write than many that are spread.
+  const body: MutableFields = {
     ...toPrompt(request, flavor),
     // The one name for it that all of them know; OpenAI's newer one reaches neither Ollama nor older servers.
     max_tokens: request.maxTokens,
-    ...(request.n > 1 ? { n: request.n } : {}),
-    ...given('temperature', temperature),
-    ...given('top_p', topP),
-    ...given('frequency_penalty', frequencyPenalty),
-    ...given('presence_penalty', presencePenalty),
-    ...flavor.sampling(request.topK, request.repetitionPenalty),
-    ...given('seed', seed),
-    ...(stop === undefined || stop.length === 0 ? {} : { stop }),
-    ...toLogprobFields(request.topLogprobs, flavor),
-    ...(responseFormat === undefined ? {} : { response_format: toWireFormat(responseFormat) }),
-    ...(isStreamed ? { stream: true, stream_options: { include_usage: true } } : {}),
+    n: request.n > 1 ? request.n : undefined,
+    temperature: request.temperature,
+    top_p: request.topP,
+    frequency_penalty: request.frequencyPenalty,
+    presence_penalty: request.presencePenalty,
+    seed: request.seed,
+    stop: stop === undefined || stop.length === 0 ? undefined : stop,
+    response_format: responseFormat === undefined ? undefined : toWireFormat(responseFormat),
+    stream: isStreamed ? true : undefined,
+    stream_options: isStreamed ? withUsage : undefined,
   };
+  if (topK !== undefined || repetitionPenalty !== undefined)
+    Object.assign(body, flavor.sampling(topK, repetitionPenalty));
+  if (topLogprobs !== undefined) {
+    body['logprobs'] = true;
+    body['top_logprobs'] = Math.max(topLogprobs, flavor.leastTopLogprobs);
+  }
+  return body;
 }
+
+type MutableFields = Record<string, unknown>;
+const withUsage = { include_usage: true };
 
 /** What decides the prompt: all that a tokenizer has to know. */
 export function toPrompt(request: ChatRequest, flavor: Flavor): Fields {
-  return {
+  const prompt: MutableFields = {
     model: request.model,
     messages: toWireMessages(request.messages, flavor),
-    ...toToolFields(request, flavor),
-    ...(request.continueFinal ? flavor.continuation : {}),
-    ...toThinkingFields(request, flavor),
   };
+  if (request.tools !== undefined) Object.assign(prompt, toToolFields(request, flavor));
+  if (request.continueFinal) Object.assign(prompt, flavor.continuation);
+  if (request.thinking !== undefined) Object.assign(prompt, toThinkingFields(request, flavor));
+  return prompt;
 }
 
 /** The specification: a continuation disables thinking. */
@@ -46,11 +57,6 @@ function toThinkingFields({ continueFinal, thinking }: ChatRequest, flavor: Flav
 
 function given(name: string, value: unknown): Fields {
   return value === undefined ? {} : { [name]: value };
-}
-
-function toLogprobFields(topLogprobs: number | undefined, flavor: Flavor): Fields {
-  if (topLogprobs === undefined) return {};
-  return { logprobs: true, top_logprobs: Math.max(topLogprobs, flavor.leastTopLogprobs) };
 }
 
 function toWireFormat(format: ResponseFormat): Fields {

@@ -31,7 +31,7 @@ const longestWhole = 64 * 1024 * 1024;
 /** What an engine may take to close an answer that was read to its end; then its connection is given up. */
 const drainMs = 5_000;
 
-type IncomingHeaders = Record<string, string | string[] | undefined>;
+export type IncomingHeaders = Record<string, string | string[] | undefined>;
 
 abstract class EngineCall implements Dispatcher.DispatchHandler, Deadline, ChatRun {
   dueAt = 0;
@@ -233,21 +233,19 @@ export class StreamCall extends EngineCall {
   }
 }
 
-export class WholeCall extends EngineCall {
-  readonly #done: (error: GatewayError | undefined, result?: ChatResult) => void;
-  readonly #asked: Asked;
+/** An answer that is read when all of it is there. */
+abstract class BodyCall<T> extends EngineCall {
+  readonly #done: (error: GatewayError | undefined, result?: T) => void;
   #chunks: Buffer[] = [];
   #length = 0;
 
-  constructor(
-    parts: CallParts,
-    done: (error: GatewayError | undefined, result?: ChatResult) => void,
-    asked: Asked,
-  ) {
+  constructor(parts: CallParts, done: (error: GatewayError | undefined, result?: T) => void) {
     super(parts);
     this.#done = done;
-    this.#asked = asked;
   }
+
+  /** Throws when the body is not what was asked for. */
+  protected abstract read(body: Buffer): T;
 
   protected override take(chunk: Buffer): void {
     this.hasStarted = true;
@@ -262,9 +260,9 @@ export class WholeCall extends EngineCall {
     this.isSettled = true;
     const [only] = this.#chunks;
     const body = this.#chunks.length === 1 && only !== undefined ? only : Buffer.concat(this.#chunks);
-    let result: ChatResult;
+    let result: T;
     try {
-      result = readWhole(body, this.#asked);
+      result = this.read(body);
     } catch (error) {
       this.#done(error instanceof GatewayError ? error : failures.unreadable(error));
       return;
@@ -278,5 +276,50 @@ export class WholeCall extends EngineCall {
 
   protected override fail(error: GatewayError): void {
     this.#done(error);
+  }
+}
+
+export class WholeCall extends BodyCall<ChatResult> {
+  readonly #asked: Asked;
+
+  constructor(
+    parts: CallParts,
+    done: (error: GatewayError | undefined, result?: ChatResult) => void,
+    asked: Asked,
+  ) {
+    super(parts, done);
+    this.#asked = asked;
+  }
+
+  protected override read(body: Buffer): ChatResult {
+    return readWhole(body, this.#asked);
+  }
+}
+
+/** Any other question that is answered once. */
+export class AnswerCall<T> extends BodyCall<T> {
+  readonly #reader: (body: Buffer, headers: IncomingHeaders) => T;
+  #headers: IncomingHeaders = {};
+
+  constructor(
+    parts: CallParts,
+    done: (error: GatewayError | undefined, result?: T) => void,
+    reader: (body: Buffer, headers: IncomingHeaders) => T,
+  ) {
+    super(parts, done);
+    this.#reader = reader;
+  }
+
+  override onResponseStart(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    headers: IncomingHeaders,
+  ): void {
+    this.#headers = headers;
+    super.onResponseStart(controller, status, headers);
+  }
+
+  protected override read(body: Buffer): T {
+    return this.#reader(body, this.#headers);
   }
 }

@@ -22,10 +22,20 @@ export const failures = {
   silent: () => new GatewayError('timeout', 'The engine fell silent before its answer was finished'),
 } as const;
 
+/** The cause of a failure that an engine told by its status. */
+export class EngineRefusal extends Error {
+  readonly status: number;
+
+  constructor(status: number, told: string) {
+    super(`status ${status}: ${told.slice(0, 1_000)}`);
+    this.status = status;
+  }
+}
+
 /** A status other than 200, with what came along. */
 export function toRefusal(status: number, body: string, retryAfter: string | undefined): GatewayError {
   const told = toldBy(parse(body));
-  const cause = new Error(`status ${status}: ${(told ?? body).slice(0, 1_000)}`);
+  const cause = new EngineRefusal(status, told ?? body);
   switch (status) {
     case 400:
     case 404:

@@ -1,25 +1,74 @@
 /**
  * Everything in which the engines that speak OpenAI's language differ, one table row each. Checked against the
- * sources of vLLM 0.27, SGLang 0.5.18, llama.cpp b10586 and Ollama 0.32; older versions are named where
- * they behave otherwise. What all of them accept (both reasoning names, any tool call id, any finish reason)
- * is in `wire.ts`.
+ * sources of vLLM 0.27, SGLang 0.5.18, llama.cpp b10586, Ollama 0.32 and text-embeddings-inference 1.9; older
+ * versions are named where they behave otherwise. What all of them accept (both reasoning names, any tool call
+ * id, any finish reason) is in `wire.ts`.
  */
 import type { ContentPart, Effort, Thinking } from '../contract/chat.ts';
+import type { ModelType } from '../contract/model-type.ts';
 
-export type FlavorName = 'vllm' | 'sglang' | 'llama.cpp' | 'ollama' | 'generic';
-export const flavorNames = ['vllm', 'sglang', 'llama.cpp', 'ollama', 'generic'] as const;
+export const flavorNames = ['vllm', 'sglang', 'llama.cpp', 'ollama', 'tei', 'generic'] as const;
+export type FlavorName = (typeof flavorNames)[number];
 
 /** Fields of a request body. */
 export type Fields = Readonly<Record<string, unknown>>;
 export type MediaPart = Exclude<ContentPart, { type: 'text' }>;
 
+/** How it turns texts into vectors: `POST /embeddings` under the OpenAI path, with base64 asked for. */
+export interface EmbeddingQuirks {
+  /** The most inputs of one request; the engine's `maxBatch` goes before it. */
+  readonly batch: number;
+  /** Requests for one list of inputs at a time. */
+  readonly parallel: number;
+  /** Whether an input may be a list of tokens. */
+  readonly takesTokens: boolean;
+  /**
+   * What makes it cut an input that is too long. Where that is nothing, or not enough, the engine refuses, and
+   * the gateway cuts the text and asks again (`fit.ts`).
+   */
+  readonly truncation: Fields;
+}
+
+/** How it ranks documents. */
+export interface RerankQuirks {
+  readonly route: Place;
+  /** Where scores are asked for when the server has no such route. */
+  readonly scoreRoute?: Place;
+  /** What it calls the list of documents. */
+  readonly documents: 'documents' | 'texts';
+  readonly batch: number;
+  readonly parallel: number;
+  readonly fields: Fields;
+}
+
+/** How it decides: by the log probabilities of the first token of a chat answer. */
+export interface DecisionQuirks {
+  /** Requests for one decision at a time. */
+  readonly parallel: number;
+  /** Whether it is told not to think; a server that does not know how could refuse the request. */
+  readonly stopsThinking: boolean;
+}
+
+/** At the server's root, or under the OpenAI path. */
+export interface Place {
+  readonly at: 'root' | 'api';
+  readonly path: string;
+}
+
 export interface Flavor {
   readonly name: FlavorName;
+  readonly serves: readonly ModelType[];
+  /** Undefined: it has no such route. */
+  readonly embedding: EmbeddingQuirks | undefined;
+  readonly rerank: RerankQuirks | undefined;
+  readonly decision: DecisionQuirks | undefined;
   /** Chat templates rarely know the role `developer`. */
   readonly developerRole: 'developer' | 'system';
   /** Whether a list of text parts is sent as one text. */
   readonly joinsText: boolean;
   media(part: MediaPart): Fields;
+  /** Where earlier thinking of the assistant goes, for templates that show it to the model between tool calls. */
+  readonly reasoningField: 'reasoning_content' | 'reasoning' | undefined;
   /** `named`: takes a choice of one tool; `words`: only the words; `none`: knows no `tool_choice`. */
   readonly toolChoice: 'named' | 'words' | 'none';
   /** Whether it can give several answers to one request. */
@@ -35,8 +84,8 @@ export interface Flavor {
   /** Whether each of several streamed answers has a usage of its own. */
   readonly hasUsagePerAnswer: boolean;
   thinking(thinking: Thinking): Fields;
-  /** Where its health is asked for: at the server's root, or under the OpenAI path. */
-  readonly health: { readonly at: 'root' | 'api'; readonly path: string };
+  /** Where its health is asked for. */
+  readonly health: Place;
   /** How it counts tokens; undefined: it cannot be asked. */
   readonly tokenizer: 'messages' | 'template' | undefined;
 }
@@ -92,9 +141,28 @@ function switchesAndEffort({ enabled, effort }: Thinking): Fields {
 
 const vllm: Flavor = {
   name: 'vllm',
+  serves: ['chat', 'embedding', 'rerank', 'decision'],
+  // -1 is the model's own maximum. A `truncation_side` beside it would cut the closing special token away.
+  embedding: {
+    batch: 256,
+    parallel: 2,
+    takesTokens: true,
+    truncation: { truncate_prompt_tokens: -1 },
+  },
+  // `/rerank` is there since 0.7; before, and on servers that have only that, pairs are scored.
+  rerank: {
+    route: { at: 'root', path: '/rerank' },
+    scoreRoute: { at: 'root', path: '/score' },
+    documents: 'documents',
+    batch: 256,
+    parallel: 2,
+    fields: { truncate_prompt_tokens: -1 },
+  },
+  decision: { parallel: 8, stopsThinking: true },
   developerRole: 'system',
   joinsText: false,
   media: byUri,
+  reasoningField: 'reasoning_content',
   toolChoice: 'named',
   takesN: true,
   // 0 would do since 0.9, but only -1 disables it in every version; omitted, the model's own default holds.
@@ -122,6 +190,16 @@ const vllm: Flavor = {
 const sglang: Flavor = {
   ...vllm,
   name: 'sglang',
+  // It cuts only when it was started with --allow-auto-truncate.
+  embedding: { batch: 256, parallel: 2, takesTokens: true, truncation: {} },
+  // Documents are sent back unless that is declined.
+  rerank: {
+    route: { at: 'api', path: '/rerank' },
+    documents: 'documents',
+    batch: 256,
+    parallel: 2,
+    fields: { return_documents: false },
+  },
   // 0 is refused: "top_k must be -1 (disable) or at least 1".
   sampling: vllm.sampling,
   // `add_generation_prompt` is always true there: the text is put behind it.
@@ -136,6 +214,17 @@ const sglang: Flavor = {
 
 const llamaCpp: Flavor = {
   name: 'llama.cpp',
+  serves: ['chat', 'embedding', 'rerank', 'decision'],
+  // It never cuts: an encoder refuses what is longer than its batch (-ub) with a 500, the rest with a 400.
+  embedding: { batch: 128, parallel: 1, takesTokens: true, truncation: {} },
+  rerank: {
+    route: { at: 'api', path: '/rerank' },
+    documents: 'documents',
+    batch: 128,
+    parallel: 1,
+    fields: {},
+  },
+  decision: { parallel: 2, stopsThinking: true },
   developerRole: 'system',
   joinsText: false,
   // Audio and video must be bare base64; only images may be data URIs.
@@ -144,6 +233,7 @@ const llamaCpp: Flavor = {
     if (part.type === 'audio') return inputAudio(part);
     return { type: 'input_video', input_video: { data: part.base64 } };
   },
+  reasoningField: 'reasoning_content',
   // A choice that is no word is silently read as `auto`.
   toolChoice: 'words',
   takesN: true,
@@ -183,6 +273,11 @@ const ollamaImages = /^image\/(?:jpeg|jpg|png|webp)$/;
 
 const ollama: Flavor = {
   name: 'ollama',
+  serves: ['chat', 'embedding', 'decision'],
+  // It cuts by itself.
+  embedding: { batch: 128, parallel: 1, takesTokens: false, truncation: {} },
+  rerank: undefined,
+  decision: { parallel: 1, stopsThinking: true },
   developerRole: 'system',
   // Every part of a list becomes a message of its own, without its tool call id.
   joinsText: true,
@@ -191,6 +286,7 @@ const ollama: Flavor = {
     if (part.type === 'video') return byUri(part);
     return image(ollamaImages.test(part.mediaType) ? part : { ...part, mediaType: '' });
   },
+  reasoningField: 'reasoning',
   toolChoice: 'none',
   takesN: false,
   sampling: () => ({}),
@@ -215,9 +311,23 @@ function toOllamaEffort(effort: Effort): string {
 
 const generic: Flavor = {
   name: 'generic',
+  serves: ['chat', 'embedding', 'rerank', 'decision'],
+  // Services take from 96 inputs at a time (Cohere) to 2,048 (OpenAI), and refuse fields that they do not know.
+  embedding: { batch: 96, parallel: 1, takesTokens: true, truncation: {} },
+  // As Cohere and Jina have it.
+  rerank: {
+    route: { at: 'api', path: '/rerank' },
+    documents: 'documents',
+    batch: 96,
+    parallel: 1,
+    fields: { return_documents: false },
+  },
+  decision: { parallel: 4, stopsThinking: false },
   developerRole: 'developer',
   joinsText: false,
   media: (part) => (part.type === 'audio' ? inputAudio(part) : byUri(part)),
+  // OpenAI's own servers refuse fields that they do not know.
+  reasoningField: undefined,
   toolChoice: 'named',
   takesN: true,
   sampling: (topK, repetitionPenalty) => ({
@@ -236,10 +346,30 @@ const generic: Flavor = {
   tokenizer: undefined,
 };
 
+/** Hugging Face text-embeddings-inference: one encoder, no chat. */
+const tei: Flavor = {
+  ...generic,
+  name: 'tei',
+  serves: ['embedding', 'rerank'],
+  // 32 is its --max-client-batch-size. Tokens are decoded and read again as text. On this route it cuts as
+  // --auto-truncate says, which is on by default.
+  embedding: { batch: 32, parallel: 4, takesTokens: true, truncation: {} },
+  rerank: {
+    route: { at: 'root', path: '/rerank' },
+    documents: 'texts',
+    batch: 32,
+    parallel: 4,
+    fields: { truncate: true, raw_scores: false, return_text: false },
+  },
+  decision: undefined,
+  health: { at: 'root', path: '/health' },
+};
+
 export const flavors: Readonly<Record<FlavorName, Flavor>> = {
   vllm,
   sglang,
   'llama.cpp': llamaCpp,
   ollama,
+  tei,
   generic,
 };

@@ -26,6 +26,7 @@ describe('the health of an engine', () => {
     ['sglang', '/health'],
     ['llama.cpp', '/health'],
     ['ollama', '/api/version'],
+    ['tei', '/health'],
     ['generic', '/v1/models'],
   ] as const)('is asked of %s at %s', async (flavor, path) => {
     const well = engine(flavor, path, { status: 200, text: '' });

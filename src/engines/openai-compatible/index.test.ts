@@ -99,9 +99,15 @@ describe('the openai-compatible kind', () => {
   const options = createValidator(openaiCompatible.options);
   const entry = { kind: 'openai-compatible', url: 'http://10.0.0.5:8000/v1' };
 
-  it('is one of the kinds and serves chat', () => {
+  it('is one of the kinds and serves chat, embeddings and reranking, as far as its flavour does', () => {
     expect(engineKinds).toContain(openaiCompatible);
-    expect(openaiCompatible.serves).toEqual(['chat']);
+    const all = ['chat', 'embedding', 'rerank'];
+    expect(openaiCompatible.serves).toEqual(expect.arrayContaining(all));
+    const serves = (options: object) =>
+      openaiCompatible.servesWith?.({ kind: 'openai-compatible', ...options });
+    expect(serves({})).toEqual(expect.arrayContaining(all));
+    expect(serves({ flavor: 'ollama' })).not.toContain('rerank');
+    expect(serves({ flavor: 'tei' })).toEqual(['embedding', 'rerank']);
   });
 
   it.each([
@@ -135,6 +141,7 @@ describe('the openai-compatible kind', () => {
       name: 'a',
       log: createLog('silent'),
       secret: (name: string) => (name === 'MOCK_KEY' ? 'from-env' : undefined),
+      dataFolder: '',
     };
     const made = openaiCompatible.create(
       { kind: 'openai-compatible', url: mock.url, apiKeyEnv: 'MOCK_KEY' },

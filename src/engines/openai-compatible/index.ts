@@ -1,7 +1,7 @@
-/** Engines that speak OpenAI's chat completions: vLLM, SGLang, llama.cpp's server, Ollama, and whatever else does. */
-
+/** Engines that speak OpenAI's language: vLLM, SGLang, llama.cpp's server, Ollama, TEI, and whatever else does. */
 import Type from 'typebox';
 import { GatewayError } from '../../lib/errors.ts';
+import type { Log } from '../../lib/log.ts';
 import { loadUndici } from '../../lib/undici.ts';
 import { Wheel } from '../../lib/wheel.ts';
 import type { ChatPort, ChatRequest, ChatRun } from '../contract/chat.ts';
@@ -10,8 +10,12 @@ import { type Address, toAddress } from './address.ts';
 import { ask } from './ask.ts';
 import { toBody } from './body.ts';
 import { type CallParts, StreamCall, WholeCall } from './call.ts';
+import { createDecisionPort } from './decision.ts';
+import { createEmbeddingPort } from './embedding.ts';
 import { type Flavor, flavorNames, flavors } from './flavors.ts';
 import { checkHealth } from './health.ts';
+import { createQuestions } from './questions.ts';
+import { createRerankPort } from './rerank.ts';
 import { countTokens } from './tokens.ts';
 import type { Asked } from './wire.ts';
 
@@ -25,7 +29,7 @@ const headerValue = '^[\\t\\x20-\\x7e]*$';
 
 export const openaiCompatible = defineEngineKind({
   kind: 'openai-compatible',
-  serves: ['chat'],
+  serves: ['chat', 'embedding', 'rerank', 'decision'],
   options: Type.Object(
     {
       kind: Type.Literal('openai-compatible'),
@@ -38,6 +42,8 @@ export const openaiCompatible = defineEngineKind({
       timeoutMs: Type.Optional(Type.Integer({ minimum: 1, maximum: longestTimeoutMs })),
       /** Between two tokens. */
       idleTimeoutMs: Type.Optional(Type.Integer({ minimum: 1 })),
+      /** The most inputs or documents of one request to the engine: a longer list is split. */
+      maxBatch: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_048 })),
       /** Sent with every request. */
       headers: Type.Optional(
         Type.Record(Type.String({ pattern: headerName }), Type.String({ pattern: headerValue }), {
@@ -48,8 +54,9 @@ export const openaiCompatible = defineEngineKind({
     },
     { additionalProperties: false },
   ),
-  create(options, { secret }) {
-    const { url, flavor = 'generic', apiKeyEnv, headers, timeoutMs, idleTimeoutMs } = options;
+  servesWith: ({ flavor }) => flavors[flavor ?? 'generic'].serves,
+  create(options, { secret, log }) {
+    const { url, flavor = 'generic', apiKeyEnv, headers, timeoutMs, idleTimeoutMs, maxBatch } = options;
     return createOpenaiCompatible({
       address: toAddress(url),
       flavor: flavors[flavor],
@@ -57,6 +64,8 @@ export const openaiCompatible = defineEngineKind({
       headers: headers ?? {},
       timeoutMs: timeoutMs ?? defaultTimeoutMs,
       idleTimeoutMs: idleTimeoutMs ?? defaultIdleTimeoutMs,
+      maxBatch,
+      log,
     });
   },
 });
@@ -68,11 +77,13 @@ export interface EngineParts {
   headers: Readonly<Record<string, string>>;
   timeoutMs: number;
   idleTimeoutMs: number;
+  maxBatch?: number | undefined;
+  log?: Log;
   wheel?: Wheel;
 }
 
 export function createOpenaiCompatible(parts: EngineParts): Engine {
-  const { address, flavor, timeoutMs, idleTimeoutMs, wheel = new Wheel() } = parts;
+  const { address, flavor, timeoutMs, idleTimeoutMs, maxBatch, wheel = new Wheel() } = parts;
   const pool = new (loadUndici().Pool)(address.origin, {
     // The wheel watches every call; undici's own timers would watch them again.
     headersTimeout: 0,
@@ -84,6 +95,7 @@ export function createOpenaiCompatible(parts: EngineParts): Engine {
   });
   const headers = toHeaders(parts);
   const question = { address, flavor, ask: ask.bind(undefined, pool, headers) };
+  const questions = createQuestions({ pool, wheel, address, headers, timeoutMs, idleTimeoutMs });
   const path = `${address.api}/chat/completions`;
   let closing: Promise<void> | undefined;
 
@@ -106,9 +118,33 @@ export function createOpenaiCompatible(parts: EngineParts): Engine {
     countTokens: (request, signal) => countTokens(question, request, signal),
   };
 
+  const { serves, embedding, rerank, decision } = flavor;
   return {
     kind: 'openai-compatible',
-    chat,
+    ...(serves.includes('chat') ? { chat } : {}),
+    ...(embedding === undefined
+      ? {}
+      : {
+          embedding: createEmbeddingPort({
+            questions,
+            quirks: embedding,
+            maxBatch: maxBatch ?? embedding.batch,
+          }),
+        }),
+    ...(rerank === undefined
+      ? {}
+      : { rerank: createRerankPort({ questions, quirks: rerank, maxBatch: maxBatch ?? rerank.batch }) }),
+    ...(decision === undefined
+      ? {}
+      : {
+          decision: createDecisionPort({
+            questions,
+            flavor,
+            quirks: decision,
+            countTokens: chat.countTokens,
+            log: parts.log,
+          }),
+        }),
     health: (signal) => checkHealth(question, signal),
     close() {
       closing ??= pool.close().then(() => wheel.close());

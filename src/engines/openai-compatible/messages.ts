@@ -24,14 +24,19 @@ function toWireMessage(message: ChatMessage, flavor: Flavor): Fields {
       };
     case 'assistant': {
       const { content, toolCalls = [] } = message;
-      if (toolCalls.length === 0) return { role: 'assistant', content: content ?? '', ...named(message) };
-      return { role: 'assistant', content, tool_calls: toolCalls.map(toWireCall), ...named(message) };
+      const rest = { ...thought(message.reasoning, flavor), ...named(message) };
+      if (toolCalls.length === 0) return { role: 'assistant', content: content ?? '', ...rest };
+      return { role: 'assistant', content, tool_calls: toolCalls.map(toWireCall), ...rest };
     }
   }
 }
 
 function named({ name }: { name?: string }): Fields {
   return name === undefined ? {} : { name };
+}
+
+function thought(reasoning: string | undefined, { reasoningField }: Flavor): Fields {
+  return reasoning === undefined || reasoningField === undefined ? {} : { [reasoningField]: reasoning };
 }
 
 function toWireCall({ id, name, arguments: text }: ToolCall): Fields {

@@ -109,6 +109,10 @@ const bytesPerToken = 3;
 /** Role names and separators that a template puts around each message. */
 const tokensPerMessage = 8;
 
+export function estimateTextTokens(text: string): number {
+  return Math.ceil(Buffer.byteLength(text) / bytesPerToken);
+}
+
 /** One token for every three UTF-8 bytes, rounded up: English has four to a token, Chinese about three. */
 export function estimateTokens(request: ChatRequest): number {
   let bytes = (request.tools ?? []).length === 0 ? 0 : Buffer.byteLength(JSON.stringify(request.tools));

@@ -2,9 +2,7 @@
  * The sandbox's chat port. An answer is delivered token by token at the pace of the model's script; without a
  * script in batches, with a breath between them so that a long answer does not hold up anybody else.
  */
-import assert from 'node:assert';
 import { GatewayError } from '../../lib/errors.ts';
-import { createValidator } from '../../lib/schema.ts';
 import type { ChatPort, ChatRequest, ChatRun, ChatSink, Finish, Usage } from '../contract/chat.ts';
 import { toJsonBytes } from '../contract/json-bytes.ts';
 import { type AnswerPart, composeAnswer } from './chat-answer.ts';
@@ -12,7 +10,8 @@ import { type AnswerListener, collectAnswer } from './chat-collect.ts';
 import { toChatSeed } from './chat-seed.ts';
 import { countPromptTokens } from './chat-tokens.ts';
 import { createPromptCache, type PromptCache } from './prompt-cache.ts';
-import { createScript, type Script, ScriptOptions, systemTimers, type Timers } from './script.ts';
+import { type Script, type ScriptOptions, systemTimers, type Timers } from './script.ts';
+import { createScripts } from './scripts.ts';
 
 /** So many parts, or so long, before others get their turn. */
 const batchParts = 64;
@@ -33,23 +32,6 @@ export function createSandboxChat(timers: Timers = systemTimers): ChatPort {
       signal.throwIfAborted();
       return countPromptTokens(request, signal);
     },
-  };
-}
-
-/** A model's script lives as long as its declaration: it counts the model's requests. */
-function createScripts(timers: Timers): (request: ChatRequest) => Script {
-  const validator = createValidator(ScriptOptions);
-  const plain = createScript({}, timers);
-  const scripts = new WeakMap<object, Script>();
-  return ({ script: options }) => {
-    if (options === undefined) return plain;
-    let script = scripts.get(options);
-    if (script === undefined) {
-      assert(validator.check(options), 'the catalogue takes only scripts that fit the kind');
-      script = createScript(options, timers);
-      scripts.set(options, script);
-    }
-    return script;
   };
 }
 

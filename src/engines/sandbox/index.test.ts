@@ -5,6 +5,8 @@ import { modelTypes } from '../contract/model-type.ts';
 import { engineKinds } from '../index.ts';
 import { sandbox } from './index.ts';
 
+const context = { name: 'sandbox', log: createLog('silent'), secret: () => undefined, dataFolder: '' };
+
 describe('the sandbox kind', () => {
   it('is one of the kinds, each of which has its own name', () => {
     expect(engineKinds).toContain(sandbox);
@@ -25,13 +27,12 @@ describe('the sandbox kind', () => {
     });
   });
 
-  it('answers chat', () => {
-    const context = { name: 'sandbox', log: createLog('silent'), secret: () => undefined };
-    expect(sandbox.create({ kind: 'sandbox' }, context).chat).toBeDefined();
+  it('answers chat, embeddings, reranking and decisions', () => {
+    const engine = sandbox.create({ kind: 'sandbox' }, context);
+    expect(engine).toMatchObject({ chat: {}, embedding: {}, rerank: {}, decision: {} });
   });
 
   it('is always well', async () => {
-    const context = { name: 'sandbox', log: createLog('silent'), secret: () => undefined };
     const engine = sandbox.create({ kind: 'sandbox' }, context);
     expect(engine.kind).toBe('sandbox');
     expect(await engine.health(new AbortController().signal)).toEqual({ ok: true });

@@ -6,6 +6,9 @@ import Type from 'typebox';
 import { commonEngineOptions, defineEngineKind } from '../contract/engine.ts';
 import { modelTypes } from '../contract/model-type.ts';
 import { createSandboxChat } from './chat.ts';
+import { createSandboxDecision } from './decision.ts';
+import { createSandboxEmbedding } from './embedding.ts';
+import { createSandboxRerank } from './rerank.ts';
 import { ScriptOptions } from './script.ts';
 
 export const sandbox = defineEngineKind({
@@ -19,6 +22,9 @@ export const sandbox = defineEngineKind({
   create: () => ({
     kind: 'sandbox',
     chat: createSandboxChat(),
+    embedding: createSandboxEmbedding(),
+    rerank: createSandboxRerank(),
+    decision: createSandboxDecision(),
     health: async () => ({ ok: true }),
     close: async () => {},
   }),

@@ -11,6 +11,7 @@
  * after the promised seconds is let in.
  */
 import { GatewayError } from '../../lib/errors.ts';
+import type { Leaving } from '../../lib/presence.ts';
 import { Line } from './line.ts';
 import { StartTimes, windowMs } from './start-times.ts';
 import type { Limits, Permit, RateState } from './types.ts';
@@ -33,7 +34,7 @@ export class Gate {
     this.#now = now;
   }
 
-  enter(limits: Limits, signal: AbortSignal): Permit | Promise<Permit> {
+  enter(limits: Limits, signal: Leaving): Permit | Promise<Permit> {
     this.#take(limits);
     const now = this.#now();
     this.#starts.forget(now);

@@ -1,4 +1,5 @@
 /** A line of waiters: first in, first out; whoever leaves or waits too long is out of it at once. */
+import type { Leaving } from '../../lib/presence.ts';
 
 interface Waiter<T> {
   previous: Waiter<T> | undefined;
@@ -11,7 +12,7 @@ interface Waiter<T> {
 
 export interface Patience {
   /** Aborted when the client leaves. */
-  signal: AbortSignal;
+  signal: Leaving;
   /** Infinity: for ever. */
   maxWaitMs: number;
   tooLong: () => Error;

@@ -1,4 +1,5 @@
 /** What admission promises: who may start now, who waits, and who is told to come back later. */
+import type { Leaving } from '../../lib/presence.ts';
 
 /** The limits of one subscription on one model. */
 export interface Limits {
@@ -29,12 +30,7 @@ export interface Admission {
    * out within a subscription. Throws or rejects with `rate_limited` (and `retryAfterSeconds`) when the minute
    * is full or the wait too long, and with the signal's reason when the client leaves the line.
    */
-  enter(
-    subscriptionId: string,
-    modelId: string,
-    limits: Limits,
-    signal: AbortSignal,
-  ): Permit | Promise<Permit>;
+  enter(subscriptionId: string, modelId: string, limits: Limits, signal: Leaving): Permit | Promise<Permit>;
   /** The state of the minute without counting anything: for the headers of a refusal. */
   rate(subscriptionId: string, modelId: string, limits: Limits): RateState;
   /** Who still waits is refused with `overloaded`; permits that are out may still be given back. */
@@ -54,7 +50,7 @@ export interface Slots {
    * and in turn between subscriptions. Rejects with the signal's reason when the client leaves, and with
    * `rate_limited` after `maxWaitMs`, where it is given.
    */
-  enter(subscriptionId: string, signal: AbortSignal, maxWaitMs?: number): Release | Promise<Release>;
+  enter(subscriptionId: string, signal: Leaving, maxWaitMs?: number): Release | Promise<Release>;
   /** From now on there are this many. Who runs keeps its slot. */
   resize(count: number): void;
   /** Refuses everyone who waits. */

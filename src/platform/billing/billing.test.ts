@@ -224,9 +224,10 @@ describe('the journal after a crash', () => {
               if (String(values[0]).includes('gen_2')) throw new QueryFailed('value out of range', text);
               return tx.query(text, values);
             },
-            each: (text, lists) => {
-              if (lists.some(([id]) => id === 'gen_2')) throw new QueryFailed('value out of range', text);
-              return tx.each(text, lists);
+            eachJson: (text, lists) => {
+              if (lists.some((list) => list.includes('gen_2')))
+                throw new QueryFailed('value out of range', text);
+              return tx.eachJson(text, lists);
             },
           }),
         ),

@@ -2,8 +2,8 @@
  * The statements on `ledger` and `usage_days`. On PostgreSQL the rows of a batch travel as one JSON parameter; on
  * SQLite one prepared insert runs for each row in the database's own thread: 5 µs of CPU a row against 13.
  */
-import type { Database, Row, Sql, SqlValue } from '../../storage/database.ts';
-import { amount, columns, type Entry, parseLine, toFields, whole } from './line.ts';
+import type { Database, Row, Sql } from '../../storage/database.ts';
+import { amount, columns, type Entry, parseLine, whole } from './line.ts';
 import type { DayRange, LedgerRow, UsageGroup, UsageSums } from './types.ts';
 
 type Dialect = Database['dialect'];
@@ -44,9 +44,9 @@ export async function insertRows(
   entries: readonly Entry[],
 ): Promise<ReadonlySet<string>> {
   if (dialect === 'sqlite') {
-    const changed = await tx.each(
+    const changed = await tx.eachJson(
       insertRow,
-      entries.map(({ row }) => toBoundFields(row)),
+      entries.map(({ line }) => line),
     );
     return new Set(entries.filter((_, index) => changed[index] === 1).map(({ row }) => row.id));
   }
@@ -60,13 +60,6 @@ export async function insertRows(
 
 const insertRow = `insert into ledger (${columnNames})
   values (${columns.map((_, index) => `$${index + 1}`).join(', ')}) on conflict (id) do nothing`;
-
-/** Money as the integer that the column holds. */
-function toBoundFields(row: LedgerRow): SqlValue[] {
-  const fields: SqlValue[] = toFields(row);
-  fields[fields.length - 1] = row.costPicoUsd;
-  return fields;
-}
 
 /** Adds rows to the sums. In a fixed order, so that two processes cannot wait for each other's rows. */
 export async function addUsage(tx: Sql, dialect: Dialect, rows: readonly LedgerRow[]): Promise<void> {

@@ -54,6 +54,8 @@ const common = {
   engine: Type.Optional(Type.String()),
   engines: Type.Optional(Type.Array(Type.String(), { minItems: 1 })),
   engineModel: Type.Optional(Type.String({ minLength: 1 })),
+  /** A model of one's own for the embedded engine: a GGUF file, an ONNX folder, or an https address of a file. */
+  file: Type.Optional(Type.String({ minLength: 1 })),
   /** Other names under which requests reach the model. */
   aliases: Type.Optional(Type.Array(id)),
   /** Ids of models that this one replaced. */

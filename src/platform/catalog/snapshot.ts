@@ -108,15 +108,21 @@ function checkEngines(
         });
         continue;
       }
-      if (!kind.serves.includes(declaration.type)) {
+      const serves = kind.servesWith?.(engine) ?? kind.serves;
+      if (!serves.includes(declaration.type)) {
         problems.push({
           path: at,
-          message: `names ${name}, but the kind ${kind.kind} does not serve ${declaration.type} models, only: ${kind.serves.join(', ')}`,
+          message: `names ${name}, but ${described(engine)} does not serve ${declaration.type} models, only: ${serves.join(', ')}`,
         });
       }
       checkScript(path, declaration, kind, problems);
     }
   }
+}
+
+/** The `flavor` where an engine has one: what an engine serves may depend on it. */
+function described({ kind, flavor }: EngineSettings): string {
+  return typeof flavor === 'string' ? `the kind ${kind} with flavor ${flavor}` : `the kind ${kind}`;
 }
 
 function checkScript(path: string, { script }: Declaration, kind: EngineKind, problems: Problem[]): void {
@@ -202,7 +208,7 @@ function toModel(declaration: Declaration): Model {
     author: declaration.author ?? toAuthor(declaration),
     created: declaration.created ?? unknownCreated,
     engines: engineNames(declaration),
-    engineModel: declaration.engineModel ?? declaration.id,
+    engineModel: declaration.file ?? declaration.engineModel ?? declaration.id,
     aliases: declaration.aliases ?? [],
     legacyIds: declaration.legacyIds ?? [],
     private: declaration.private ?? false,

@@ -43,7 +43,7 @@ test('the bound is never less than the bytes of what a model reads', () => {
   );
 });
 
-test('tools, calls, schemas, names and media count', () => {
+test('tools, calls, thoughts, schemas, names and media count', () => {
   const plain = promptBound(request());
   const tools = [{ name: 'f', parameters: { type: 'object', description: 'x'.repeat(100) } }];
   const schema = { description: 'x'.repeat(100) };
@@ -52,6 +52,7 @@ test('tools, calls, schemas, names and media count', () => {
     request({ tools }),
     request({ responseFormat: { type: 'json_schema', name: 'x', schema } }),
     request({ messages: [{ role: 'assistant', content: null, toolCalls: calls }] }),
+    request({ messages: [{ role: 'assistant', content: null, reasoning: 'x'.repeat(100) }] }),
     request({ messages: [{ role: 'user', content: 'Hi', name: 'x'.repeat(100) }] }),
     request({
       messages: [{ role: 'user', content: [{ type: 'image', mediaType: 'image/png', base64: '' }] }],

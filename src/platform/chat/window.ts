@@ -34,12 +34,18 @@ export function surelyFits(model: ChatModel, request: ChatRequest): boolean {
   return room > 0 && promptBound(request) <= room;
 }
 
-/** The limit that is left in the window. Throws when the prompt alone fills it. */
-export function cutToWindow(model: ChatModel, wanted: number, promptTokens: number): number {
+/** The limit that is left in the window. Throws when the prompt alone fills it; `param` is where it came from. */
+export function cutToWindow(
+  model: ChatModel,
+  wanted: number,
+  promptTokens: number,
+  param = 'messages',
+): number {
   const room = model.contextLength - promptTokens - marginTokens;
   if (room >= 1) return Math.min(wanted, room);
-  const message = `messages fill the context window: ${promptTokens} tokens of ${model.contextLength}`;
-  throw new GatewayError('invalid_request', message, { param: 'messages' });
+  const verb = param === 'messages' ? 'fill' : 'fills';
+  const message = `${param} ${verb} the context window: ${promptTokens} tokens of ${model.contextLength}`;
+  throw new GatewayError('invalid_request', message, { param });
 }
 
 /** At least as many tokens as the prompt has: no token is shorter than a byte. */
@@ -61,9 +67,10 @@ function messageBound(message: ChatMessage): number {
       bound += part.type === 'text' ? Buffer.byteLength(part.text) : mediaTokens[part.type];
   }
   if ('name' in message && message.name !== undefined) bound += Buffer.byteLength(message.name);
-  if (message.role === 'assistant' && message.toolCalls !== undefined) {
-    for (const call of message.toolCalls)
-      bound += messageTokens + Buffer.byteLength(call.name) + Buffer.byteLength(call.arguments);
-  }
+  if (message.role !== 'assistant') return bound;
+  const { reasoning = '', toolCalls = [] } = message;
+  bound += Buffer.byteLength(reasoning);
+  for (const call of toolCalls)
+    bound += messageTokens + Buffer.byteLength(call.name) + Buffer.byteLength(call.arguments);
   return bound;
 }

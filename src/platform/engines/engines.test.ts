@@ -33,6 +33,7 @@ function setUp(settings: Record<string, { kind: string; ok?: boolean }>) {
     kinds: [fake],
     settings,
     secret: () => undefined,
+    dataFolder: '/nowhere',
     log: createLog('silent'),
     now: () => time,
   });

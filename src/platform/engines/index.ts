@@ -7,6 +7,7 @@ import assert from 'node:assert';
 import type { Engine, EngineKind, EngineSettings } from '../../engines/contract/engine.ts';
 import { GatewayError } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
+import type { Leaving } from '../../lib/presence.ts';
 import { createSlots, type Release, type Slots } from '../admission/index.ts';
 import { type Breaker, createBreaker } from './breaker.ts';
 import { chooseEngine } from './choose.ts';
@@ -24,7 +25,7 @@ export interface EngineUse {
    * Takes one of the engine's own slots, where it has a number of them. Answers at once when one is free, else
    * a promise: subscriptions take turns.
    */
-  enter(subscriptionId: string, signal: AbortSignal, maxWaitMs: number): Promise<void> | undefined;
+  enter(subscriptionId: string, signal: Leaving, maxWaitMs: number): Promise<void> | undefined;
   /** How it went: failures that are the engine's own count against it, and a good answer wipes them out. */
   release(outcome: Outcome): void;
 }
@@ -51,6 +52,8 @@ export interface EnginesParts {
   settings: SettingsByName;
   /** The value of an environment variable that an engine's options name. */
   secret: (variable: string) => string | undefined;
+  /** Where engines may keep files of their own. */
+  dataFolder: string;
   log: Log;
   now: () => number;
   /** How often every engine is asked how it is. */
@@ -72,6 +75,7 @@ export function createEngines({
   kinds,
   settings,
   secret,
+  dataFolder,
   log,
   now,
   checkEveryMs = 5_000,
@@ -81,7 +85,7 @@ export function createEngines({
   function start(name: string, options: EngineSettings): Running {
     const kind = kinds.find((candidate) => candidate.kind === options.kind);
     assert(kind !== undefined, `${name}: the kind ${options.kind} passed the configuration's check`);
-    const engine = kind.create(options, { name, log, secret });
+    const engine = kind.create(options, { name, log, secret, dataFolder });
     const slots = typeof options['slots'] === 'number' ? createSlots(options['slots']) : undefined;
     return {
       name,
@@ -152,6 +156,9 @@ export function createEngines({
       return found.engine;
     },
     use(names, affinity, tried) {
+      // The usual case: one engine, and nothing against it.
+      const only = names.length === 1 && tried.length === 0 ? running.get(names[0]!) : undefined;
+      if (only?.breaker.retryAt === 0) return new Use(only);
       // An engine can be gone for a model that was looked up just before a reload.
       const left = names.flatMap((name) => (tried.includes(name) ? [] : (running.get(name) ?? [])));
       if (left.length === 0) return undefined;
@@ -159,29 +166,7 @@ export function createEngines({
       // With no trusted one left, whoever is due gets a trial.
       const chosen = chooseEngine(trusted, affinity) ?? left.find(({ breaker }) => breaker.allows());
       if (chosen === undefined) throw noneAnswers(left, now());
-      chosen.active += 1;
-      let giveBack: Release | undefined;
-      return {
-        name: chosen.name,
-        engine: chosen.engine,
-        enter(subscriptionId, signal, maxWaitMs) {
-          const slot = chosen.slots?.enter(subscriptionId, signal, maxWaitMs);
-          if (slot instanceof Promise) {
-            return slot.then((release) => {
-              giveBack = release;
-            });
-          }
-          giveBack = slot;
-          return undefined;
-        },
-        release(outcome) {
-          chosen.active -= 1;
-          giveBack?.();
-          if (outcome === 'answered') chosen.breaker.succeeded();
-          else if (outcome === 'unproven') return;
-          else if (outcome.kind === 'unreachable' || outcome.kind === 'timeout') chosen.breaker.failed();
-        },
-      };
+      return new Use(chosen);
     },
     check,
     prepare,
@@ -191,6 +176,45 @@ export function createEngines({
       running = new Map();
     },
   };
+}
+
+/** A class, because one is made for every request. */
+class Use implements EngineUse {
+  readonly #of: Running;
+  #giveBack: Release | undefined;
+
+  constructor(of: Running) {
+    this.#of = of;
+    of.active += 1;
+  }
+
+  get name(): string {
+    return this.#of.name;
+  }
+
+  get engine(): Engine {
+    return this.#of.engine;
+  }
+
+  enter(subscriptionId: string, signal: Leaving, maxWaitMs: number): Promise<void> | undefined {
+    const slot = this.#of.slots?.enter(subscriptionId, signal, maxWaitMs);
+    if (slot instanceof Promise) {
+      return slot.then((release) => {
+        this.#giveBack = release;
+      });
+    }
+    this.#giveBack = slot;
+    return undefined;
+  }
+
+  release(outcome: Outcome): void {
+    const { breaker } = this.#of;
+    this.#of.active -= 1;
+    this.#giveBack?.();
+    if (outcome === 'answered') breaker.succeeded();
+    else if (outcome === 'unproven') return;
+    else if (outcome.kind === 'unreachable' || outcome.kind === 'timeout') breaker.failed();
+  }
 }
 
 function noneAnswers(engines: readonly Running[], at: number): GatewayError {

@@ -2,14 +2,20 @@
  * The only place where admission, engines and billing meet: admit → call → bill → release, for answers that
  * come whole and for streams. Another engine of the model is tried as long as nothing has reached the client.
  */
-import type { ChatRequest, ChatResult } from '../../engines/contract/chat.ts';
 import { GatewayError } from '../../lib/errors.ts';
-import type { ChatModel, Model } from '../catalog/index.ts';
+import { toAbortSignal } from '../../lib/presence.ts';
+import type { Model } from '../catalog/index.ts';
 import type { EngineUse } from '../engines/index.ts';
-import { completeChat } from './complete.ts';
-import { createPipeline, isWorthAnotherEngine, type Pipeline, type PipelineParts } from './pipeline.ts';
+import {
+  createPipeline,
+  isWorthAnotherEngine,
+  type Pipeline,
+  type PipelineParts,
+  withScript,
+} from './pipeline.ts';
 import { createChatStream } from './stream.ts';
-import type { Billed, Inference, Operation, Prepared, Settlement } from './types.ts';
+import type { Inference, Operation } from './types.ts';
+import { completeChat } from './whole.ts';
 
 export type * from './types.ts';
 
@@ -27,39 +33,28 @@ export function createInference(parts: PipelineParts): Inference {
     }
   }
 
-  async function callAndBill<T>(
-    operation: Operation,
-    model: Model,
-    affinity: string,
-    work: (use: EngineUse) => Promise<T>,
-    settle: (result: T) => Settlement,
-  ): Promise<Billed<T>> {
-    const startedAt = pipeline.now();
-    const { caller, signal } = operation;
-    const result = await tryEngines(pipeline, model, affinity, signal, (use) => {
-      const waiting = use.enter(caller.subscriptionId, signal, pipeline.maxQueueWaitMs(model));
-      return waiting === undefined ? work(use) : waiting.then(() => work(use));
-    });
-    const billed = pipeline.bill(operation, model, startedAt, settle(result), false);
-    return { result, costPicoUsd: billed instanceof Promise ? await billed : billed };
-  }
-
   return {
     run: (operation, model, work, settle, affinity = '') =>
-      admitted(operation, model, () =>
-        callAndBill(operation, model, affinity, ({ engine }) => work(engine, operation.signal), settle),
-      ),
-
-    complete: (operation, model, prepared) =>
       admitted(operation, model, async () => {
-        const request = await toRequest(model, prepared);
-        const answer = ({ engine }: EngineUse) => completeChat(engine, request, operation.signal);
-        return callAndBill(operation, model, request.affinity, answer, toSettlement);
+        const startedAt = pipeline.now();
+        const { caller } = operation;
+        const signal = toAbortSignal(operation.signal);
+        const result = await tryEngines(pipeline, model, affinity, signal, (use) => {
+          const waiting = use.enter(caller.subscriptionId, signal, pipeline.maxQueueWaitMs(model));
+          return waiting === undefined
+            ? work(use.engine, signal)
+            : waiting.then(() => work(use.engine, signal));
+        });
+        const costPicoUsd = await pipeline.bill(operation, model, startedAt, settle(result), false);
+        return { result, costPicoUsd };
       }),
+
+    complete: (operation, model, prepared) => completeChat(pipeline, operation, model, prepared),
 
     stream: (operation, model, prepared, sink) =>
       admitted(operation, model, async () => {
-        const request = await toRequest(model, prepared);
+        const asked = typeof prepared === 'function' ? await prepared() : prepared;
+        const request = withScript(model, asked);
         await createChatStream({ pipeline, operation, model, request, sink }).run();
       }),
 
@@ -77,16 +72,6 @@ export function createInference(parts: PipelineParts): Inference {
 
     close: () => pipeline.close(),
   };
-}
-
-function toSettlement({ usage, choices }: ChatResult): Settlement {
-  return { quantities: usage, outcome: choices[0]?.finish.reason ?? 'stop' };
-}
-
-/** With the model's script, by which the sandbox engine behaves. */
-function toRequest({ script }: ChatModel, prepared: Prepared): ChatRequest | Promise<ChatRequest> {
-  const scripted = (request: ChatRequest) => (script === undefined ? request : { ...request, script });
-  return typeof prepared === 'function' ? prepared().then(scripted) : scripted(prepared);
 }
 
 /** One engine after the other, until one answers or a failure is not the engine's own. */

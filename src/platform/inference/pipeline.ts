@@ -1,10 +1,11 @@
 /** The steps around an engine call, which whole answers and streams share. */
+import type { ChatRequest } from '../../engines/contract/chat.ts';
 import { GatewayError } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Admission, Limits, Permit } from '../admission/types.ts';
 import { priceOf } from '../billing/price.ts';
 import type { Billing } from '../billing/types.ts';
-import type { Model } from '../catalog/index.ts';
+import type { ChatModel, Model } from '../catalog/index.ts';
 import type { Engines, EngineUse } from '../engines/index.ts';
 import type { Operation, Settlement } from './types.ts';
 
@@ -47,25 +48,34 @@ export interface Pipeline {
 
 export function createPipeline({ admission, billing, engines, limitsOf, now, log }: PipelineParts): Pipeline {
   const background = new Set<Promise<unknown>>();
+
+  function counted(operation: Operation, permit: Permit): Permit {
+    operation.onRate?.(permit.rate);
+    return permit;
+  }
+
+  function refused(operation: Operation, model: Model, limits: Limits, error: unknown): never {
+    operation.onRate?.(admission.rate(operation.caller.subscriptionId, model.id, limits));
+    throw error;
+  }
+
   return {
     now,
     log,
     admit(operation, model) {
       const { caller, signal } = operation;
       const limits = limitsOf(model);
-      const counted = (permit: Permit): Permit => {
-        operation.onRate?.(permit.rate);
-        return permit;
-      };
-      const refused = (error: unknown): never => {
-        operation.onRate?.(admission.rate(caller.subscriptionId, model.id, limits));
-        throw error;
-      };
       try {
         const entered = admission.enter(caller.subscriptionId, model.id, limits, signal);
-        return entered instanceof Promise ? entered.then(counted, refused) : counted(entered);
+        if (entered instanceof Promise) {
+          return entered.then(
+            (permit) => counted(operation, permit),
+            (error) => refused(operation, model, limits, error),
+          );
+        }
+        return counted(operation, entered);
       } catch (error) {
-        return refused(error);
+        return refused(operation, model, limits, error);
       }
     },
     maxQueueWaitMs: (model) => limitsOf(model).maxQueueWaitMs,
@@ -101,6 +111,11 @@ export function createPipeline({ admission, billing, engines, limitsOf, now, log
       await Promise.all(background);
     },
   };
+}
+
+/** With the model's script, by which the sandbox engine behaves. */
+export function withScript({ script }: ChatModel, request: ChatRequest): ChatRequest {
+  return script === undefined ? request : { ...request, script };
 }
 
 /** Another engine may do better with what this one could not reach, was too busy for or did not answer. */

@@ -1,6 +1,7 @@
 /** The pipeline that every call to a model goes through: admit, call, bill, release. */
 import type { ChatRequest, ChatResult, ChatSink } from '../../engines/contract/chat.ts';
 import type { Engine } from '../../engines/contract/engine.ts';
+import type { Leaving } from '../../lib/presence.ts';
 import type { Caller } from '../accounts/types.ts';
 import type { RateState } from '../admission/types.ts';
 import type { Quantities } from '../billing/types.ts';
@@ -14,7 +15,7 @@ export interface Operation {
   /** `chat`, `messages`, `embeddings`, …: the capability that is used. */
   readonly name: string;
   /** Aborted when the client leaves. */
-  readonly signal: AbortSignal;
+  readonly signal: Leaving;
   /** Told how the limits stand once the request was counted against them or refused by them. */
   onRate?(rate: RateState): void;
 }

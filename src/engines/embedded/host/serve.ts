@@ -1,0 +1,97 @@
+/**
+ * The program's side of a model process: takes work from the gateway, one queue per model. It ends with the
+ * gateway, however that ends, and keeps nothing that would have to be saved.
+ */
+import assert from 'node:assert';
+import { setPriority } from 'node:os';
+import type { FromProgram, ProgramSettings, ToProgram } from './protocol.ts';
+import { ModelQueue } from './queue.ts';
+import type { Runtime } from './types.ts';
+
+export function serve(createRuntime: (options: Readonly<Record<string, unknown>>) => Runtime): void {
+  assert(process.send !== undefined, 'a model program is started by the gateway');
+  const queues = new Map<string, ModelQueue>();
+  const queueOf = new Map<number, ModelQueue>();
+  /** Parts that came together go out together: a message costs more than what is in it. */
+  const gathered = new Map<number, unknown[]>();
+  let runtime: Runtime;
+  let settings: ProgramSettings;
+
+  const send = (message: FromProgram) => void process.send?.(message);
+
+  function begin(given: ProgramSettings): void {
+    settings = given;
+    lowerPriority(settings.nice);
+    runtime = createRuntime(settings.options);
+    setInterval(pulse, settings.pulseMs);
+  }
+
+  function pulse(): void {
+    send({ type: 'pulse', rssBytes: process.memoryUsage.rss(), models: queues.size });
+  }
+
+  function openQueue(key: string, name: string): ModelQueue {
+    const opened = new ModelQueue({
+      name,
+      idleMs: settings.idleMs,
+      load: (model) => runtime.load(model),
+      loaded: (concurrency) => send({ type: 'loaded', key, concurrency }),
+      unloaded() {
+        queues.delete(key);
+        pulse();
+      },
+      part: gather,
+      done: (id, result) => over(id, { type: 'done', id, result }),
+      fail: (id, failure) => over(id, { type: 'fail', id, failure }),
+    });
+    queues.set(key, opened);
+    return opened;
+  }
+
+  function gather(id: number, part: unknown): void {
+    const parts = gathered.get(id);
+    if (parts !== undefined) parts.push(part);
+    else gathered.set(id, [part]);
+    if (parts === undefined) queueMicrotask(() => release(id));
+  }
+
+  function release(id: number): void {
+    const parts = gathered.get(id);
+    gathered.delete(id);
+    if (parts !== undefined) send({ type: 'parts', id, parts });
+  }
+
+  function over(id: number, message: FromProgram): void {
+    queueOf.delete(id);
+    release(id);
+    send(message);
+  }
+
+  process.on('message', (message: ToProgram) => {
+    switch (message.type) {
+      case 'begin':
+        begin(message.settings);
+        break;
+      case 'run': {
+        const { id, key, task } = message;
+        const queue = queues.get(key) ?? openQueue(key, task.model.name);
+        queueOf.set(id, queue);
+        queue.add(id, task);
+        break;
+      }
+      case 'abort':
+        queueOf.get(message.id)?.abort(message.id);
+    }
+  });
+  // Not an ordinary exit: that would wait for native threads in the middle of their work.
+  process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'));
+}
+
+/** Before any native library is loaded: threads inherit the priority of the one that starts them. */
+function lowerPriority(nice: number): void {
+  try {
+    setPriority(nice);
+  } catch {
+    // Some sandboxes forbid it; the models then compete with the gateway as equals.
+  }
+}

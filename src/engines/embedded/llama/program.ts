@@ -1,0 +1,5 @@
+/** The process that runs GGUF models. */
+import { serve } from '../host/serve.ts';
+import { createLlamaRuntime } from './runtime.ts';
+
+serve(createLlamaRuntime);

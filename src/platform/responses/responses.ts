@@ -1,0 +1,101 @@
+/**
+ * Stored responses: kept for some days, read only by their subscription. What is past its time is never
+ * answered, also before it is swept away. With the store down every question is a 503.
+ */
+import { GatewayError } from '../../lib/errors.ts';
+import type { Log } from '../../lib/log.ts';
+import { type Database, StoreUnavailable } from '../../storage/database.ts';
+import * as store from './store.ts';
+import { createSweep } from './sweep.ts';
+import type { Responses } from './types.ts';
+import { createWriter } from './writer.ts';
+
+export interface ResponsesParts {
+  database: Database;
+  now: () => number;
+  log: Log;
+  /** How long they are kept. Asked each time: a reload may change it. */
+  retentionDays: () => number;
+  firstSweepMs?: number;
+  sweepEveryMs?: number;
+  /** The longest conversation that is put together again. */
+  maxTurns?: number;
+  maxHistoryChars?: number;
+}
+
+const dayMs = 24 * 3600 * 1000;
+/** Not while everything else starts. */
+const defaultFirstSweepMs = 60_000;
+const defaultSweepEveryMs = 3600 * 1000;
+/** No model reads as much; without a bound, one call could take all memory. As many as a body may have. */
+const defaultMaxHistoryChars = 64 * 1024 * 1024;
+/** Ends a walk that goes round in a circle, too. */
+const defaultMaxTurns = 10_000;
+
+export function createResponses(parts: ResponsesParts): Responses {
+  const { database, now, log, retentionDays } = parts;
+  const { maxTurns = defaultMaxTurns, maxHistoryChars = defaultMaxHistoryChars } = parts;
+  /** What was made then, or before, has had its time. */
+  const expiredAt = () => now() - retentionDays() * dayMs;
+  const writer = createWriter(database);
+  const sweep = createSweep({
+    database,
+    log,
+    expiredAt,
+    firstMs: parts.firstSweepMs ?? defaultFirstSweepMs,
+    everyMs: parts.sweepEveryMs ?? defaultSweepEveryMs,
+  });
+
+  return {
+    save: (response) => asked(() => writer.write(response)),
+
+    async find(subscriptionId, id) {
+      if (!canBeStored(id)) return undefined;
+      return asked(() => store.findResponse(database, { subscriptionId, id, expiredAt: expiredAt() }));
+    },
+
+    async history(subscriptionId, id) {
+      if (!canBeStored(id)) return undefined;
+      const chain = { subscriptionId, id, expiredAt: expiredAt(), maxTurns, maxChars: maxHistoryChars };
+      const found = await asked(() => store.selectHistory(database, chain));
+      if (found !== 'too long') return found;
+      throw new GatewayError(
+        'invalid_request',
+        `The conversation is too long: it may have ${maxTurns} turns and ${maxHistoryChars} characters`,
+        { param: 'previous_response_id' },
+      );
+    },
+
+    async items(subscriptionId, ids) {
+      const wanted = ids.filter(canBeStored);
+      if (wanted.length === 0) return new Map();
+      return asked(() => store.selectItems(database, subscriptionId, wanted, expiredAt()));
+    },
+
+    async remove(subscriptionId, id) {
+      if (!canBeStored(id)) return false;
+      return asked(() => store.deleteResponse(database, { subscriptionId, id, expiredAt: expiredAt() }));
+    },
+
+    async close() {
+      await Promise.all([sweep.close(), writer.close()]);
+    },
+  };
+}
+
+/** Ids come from clients. What no database can hold is not there, rather than a failure. */
+function canBeStored(id: string): boolean {
+  return id.isWellFormed() && !id.includes('\0');
+}
+
+async function asked<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    if (!(cause instanceof StoreUnavailable)) throw cause;
+    throw new GatewayError('overloaded', 'Stored responses cannot be reached at the moment', {
+      retryAfterSeconds: 2,
+      cause,
+    });
+  }
+}
