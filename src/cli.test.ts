@@ -175,7 +175,7 @@ describe('doctor', () => {
   it('changes nothing, and finds a fresh folder good on SQLite and unmigrated on PostgreSQL', async () => {
     const { code, out } = await run('doctor');
     expect(out).toMatch(/ok +node +\d/);
-    expect(out).toMatch(/ok +engines +sandbox/);
+    expect(out).toMatch(/ok +engines +embedded, sandbox/);
     if (schema === undefined)
       expect({ code, made: existsSync(join(folder, 'data')) }).toEqual({ code: 0, made: false });
     else expect(out).toMatch(/fail +database +.*roundhouse migrate/);

@@ -16,6 +16,7 @@ import { createEngines } from './platform/engines/index.ts';
 import { createHealth } from './platform/health/index.ts';
 import type { Platform } from './platform/index.ts';
 import { createInference } from './platform/inference/index.ts';
+import { createMedia } from './platform/media/index.ts';
 import { createResponses } from './platform/responses/index.ts';
 import { createSignatures } from './platform/signatures/index.ts';
 import { openDatabase } from './storage/index.ts';
@@ -79,6 +80,7 @@ export async function compose({
 
     const safeFetch = open(createSafeFetch({ allowedNetworks: settings.egress.allowedNetworks }));
     const attachments = open(createAttachments({ safeFetch }));
+    const media = open(createMedia({ log }));
 
     const retentionDays = () => current.responses.retentionDays;
     const responses = open(createResponses({ database, now, log, retentionDays }));
@@ -93,6 +95,7 @@ export async function compose({
       catalog,
       health,
       inference,
+      media,
       responses,
       signatures,
       usage,

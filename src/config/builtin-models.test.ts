@@ -22,12 +22,13 @@ describe('the built-in models', () => {
     },
   );
 
-  it('are all listed, with names, descriptions and prices', () => {
+  it('are all listed, with names and descriptions, those of the sandbox with prices', () => {
     expect(catalog.listed().map(({ id }) => id)).toEqual(builtins.models.map(({ id }) => id));
-    for (const { id, name, description, pricing } of catalog.listed()) {
-      expect(name, id).toMatch(/^Sandbox /);
+    for (const { id, name, description, pricing, engines } of catalog.listed()) {
+      const isMadeUp = engines.includes('sandbox');
+      expect(name.startsWith('Sandbox '), id).toBe(isMadeUp);
       expect(description?.length, id).toBeGreaterThan(20);
-      expect(Object.keys(pricing ?? {}).length, id).toBeGreaterThan(0);
+      expect(Object.keys(pricing ?? {}).length > 0, id).toBe(isMadeUp);
     }
   });
 

@@ -1,13 +1,18 @@
 /**
- * The models that are there before anybody configures one: one or two per capability, all on the sandbox
- * engine. TypeScript and not YAML, by measurement: loading the YAML parser takes 20 to 50 ms and parsing
- * eleven models 75 to 105 ms on two x64 cores with a warm compile cache, out of the 800 ms until the first
- * answer; so YAML is loaded only when there is a file to read. A test holds these against the same schemas.
+ * The models that are there before anybody configures one: small real ones where there are any
+ * (`embedded-models.ts`), and for every capability one or two on the sandbox engine. TypeScript and not YAML, by
+ * measurement: loading the YAML parser takes 20 to 50 ms and parsing eleven models 75 to 105 ms on two x64 cores
+ * with a warm compile cache, out of the 800 ms until the first answer; so YAML is loaded only when there is a
+ * file to read. A test holds these against the same schemas.
  */
 import type { EngineSettings } from '../engines/contract/engine.ts';
 import type { Builtins } from '../platform/catalog/index.ts';
+import { embeddedDefaults, embeddedModels } from './embedded-models.ts';
 
-export const builtinEngines: Readonly<Record<string, EngineSettings>> = { sandbox: { kind: 'sandbox' } };
+export const builtinEngines: Readonly<Record<string, EngineSettings>> = {
+  embedded: { kind: 'embedded' },
+  sandbox: { kind: 'sandbox' },
+};
 
 const origin = { author: 'roundhouse', engine: 'sandbox', created: Date.UTC(2026, 10, 1) / 1000 } as const;
 
@@ -91,8 +96,10 @@ export const builtins: Builtins = {
     transcription: 'sandbox-transcription',
     decision: 'sandbox-decision',
     rerank: 'sandbox-rerank',
+    ...embeddedDefaults,
   },
   models: [
+    ...embeddedModels,
     {
       ...origin,
       id: 'sandbox-chat',

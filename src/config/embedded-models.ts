@@ -6,6 +6,29 @@ import type { Builtins } from '../platform/catalog/index.ts';
 
 const origin = { engine: 'embedded', created: Date.UTC(2026, 10, 15) / 1000 } as const;
 
+/** By the letters of the voices' names: accent and sex. */
+const kokoroSpeakers: Readonly<Record<string, string>> = {
+  af: 'heart alloy aoede bella jessica kore nicole nova river sarah sky',
+  am: 'adam echo eric fenrir liam michael onyx puck santa',
+  bf: 'alice emma isabella lily',
+  bm: 'daniel fable george lewis',
+};
+const speakerKinds: Readonly<Record<string, string>> = {
+  af: 'Female, American',
+  am: 'Male, American',
+  bf: 'Female, British',
+  bm: 'Male, British',
+};
+
+const kokoroVoices = Object.entries(kokoroSpeakers).flatMap(([kind, names]) =>
+  names.split(' ').map((name) => ({
+    id: `${kind}_${name}`,
+    name: `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`,
+    languages: ['en'],
+    description: speakerKinds[kind] as string,
+  })),
+);
+
 export const embeddedModels: Builtins['models'] = [
   {
     ...origin,
@@ -76,6 +99,36 @@ export const embeddedModels: Builtins['models'] = [
     huggingFaceId: 'sentence-transformers/all-MiniLM-L6-v2',
     contextLength: 4096,
   },
+  {
+    ...origin,
+    id: 'kokoro-82m',
+    type: 'speech',
+    author: 'hexgrad',
+    name: 'Kokoro 82M',
+    description:
+      'Speaks English, American and British, in 28 voices, on the CPU beside the gateway: about as fast as it is listened to.',
+    huggingFaceId: 'hexgrad/Kokoro-82M',
+    maxPromptLength: 4096,
+    voices: kokoroVoices,
+    defaultVoice: 'af_heart',
+  },
+  {
+    ...origin,
+    id: 'flite',
+    type: 'speech',
+    author: 'cmu',
+    name: 'Flite',
+    description:
+      'Speaks English in four voices, like the machine that it is, ten times faster than it is listened to.',
+    maxPromptLength: 4096,
+    voices: [
+      { id: 'slt', name: 'SLT', languages: ['en'], description: 'Female, American' },
+      { id: 'rms', name: 'RMS', languages: ['en'], description: 'Male, American' },
+      { id: 'awb', name: 'AWB', languages: ['en'], description: 'Male, Scottish' },
+      { id: 'kal16', name: 'KAL', languages: ['en'], description: 'Male, American, the most robotic' },
+    ],
+    defaultVoice: 'slt',
+  },
 ];
 
 export const embeddedDefaults: Builtins['defaults'] = {
@@ -83,4 +136,5 @@ export const embeddedDefaults: Builtins['defaults'] = {
   embedding: 'bge-small-en-v1.5',
   rerank: 'bge-small-similarity',
   decision: 'minilm-decision',
+  speech: 'kokoro-82m',
 };

@@ -1,6 +1,7 @@
 /** Reads and checks a request's body as its route declares it: JSON, or a multipart form. */
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../lib/errors.ts';
+import { quoted } from '../lib/quoted.ts';
 import { ByteCollector } from './bytes.ts';
 import { parseJson } from './json.ts';
 import { readMultipart } from './multipart.ts';
@@ -21,7 +22,7 @@ export async function readBody(request: IncomingMessage, route: Route): Promise<
   if (type !== '' && type !== 'application/json') {
     const accepted =
       route.multipart === undefined ? 'application/json' : 'application/json or multipart/form-data';
-    throw new GatewayError('invalid_request', `Content-Type must be ${accepted}, not ${type}`, {
+    throw new GatewayError('invalid_request', `Content-Type must be ${accepted}, not ${quoted(type)}`, {
       param: 'content-type',
     });
   }
@@ -44,9 +45,13 @@ function mediaType(header: string | undefined): string {
   for (const parameter of parameters) {
     const charset = /^\s*charset\s*=\s*"?([^"\s]*)"?\s*$/i.exec(parameter)?.[1]?.toLowerCase();
     if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8' && charset !== 'us-ascii') {
-      throw new GatewayError('invalid_request', `Content-Type: charset must be utf-8, not ${charset}`, {
-        param: 'content-type',
-      });
+      throw new GatewayError(
+        'invalid_request',
+        `Content-Type: charset must be utf-8, not ${quoted(charset)}`,
+        {
+          param: 'content-type',
+        },
+      );
     }
   }
   return type.trim().toLowerCase();

@@ -135,6 +135,7 @@ export class Exchange implements Call {
       await start(out);
     } finally {
       out.stop();
+      this.#failure = out.failure;
     }
   }
 

@@ -7,6 +7,7 @@ import type { IncomingMessage } from 'node:http';
 import { Busboy } from '@fastify/busboy';
 import type { TSchema } from 'typebox';
 import { GatewayError } from '../lib/errors.ts';
+import { quoted, shown } from '../lib/quoted.ts';
 import { ByteCollector } from './bytes.ts';
 import type { ParsedBody, Route, Upload } from './route.ts';
 import { fromText, itemSchema, propertySchema } from './text-values.ts';
@@ -57,7 +58,7 @@ export function readMultipart(
     }
     parser.on('field', (name: string | undefined, value, nameCut, valueCut) => {
       if (name === undefined) fail(new GatewayError('invalid_request', 'A part of the form has no name'));
-      else if (nameCut || valueCut) fail(tooLarge(`The field ${name}`, maxFieldBytes));
+      else if (nameCut || valueCut) fail(tooLarge(`The field ${quoted(name)}`, maxFieldBytes));
       else fields.push([name, value]);
     });
     parser.on('file', (name: string | undefined, stream, filename) => {
@@ -71,8 +72,8 @@ export function readMultipart(
       if (declared === undefined) {
         stream.resume();
         fail(
-          new GatewayError('invalid_request', `${field} is not a file that this route takes`, {
-            param: field,
+          new GatewayError('invalid_request', `${shown(field)} is not a file that this route takes`, {
+            param: shown(field),
           }),
         );
         return;
@@ -152,7 +153,9 @@ export function toObject(
   for (const [name, text] of fields) {
     const keys = toKeys(name);
     if (keys === undefined)
-      throw new GatewayError('invalid_request', `${name} is not a readable field name`, { param: name });
+      throw new GatewayError('invalid_request', `${shown(name)} is not a readable field name`, {
+        param: shown(name),
+      });
     place(root, keys, text, schema);
   }
   return { ...root };

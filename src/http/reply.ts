@@ -66,8 +66,8 @@ export interface StreamOut {
   readonly isStarted: boolean;
   /** The first call sends the status and the headers with it. */
   write(bytes: string): void;
-  /** The last bytes. Nothing may follow. */
-  end(bytes: string): void;
+  /** The last bytes. Nothing may follow. `failure` is what they tell, for the log. */
+  end(bytes: string, failure?: GatewayError): void;
   /** Who produces the bytes is paused while the reader is slow. */
   onPressure(flow: { pause(): void; resume(): void }): void;
 }

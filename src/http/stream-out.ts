@@ -4,28 +4,40 @@
  */
 import type { ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
+import type { GatewayError } from '../lib/errors.ts';
 import type { StreamOut } from './reply.ts';
 
 /** Bytes that wait for a slow reader before the producer is paused. */
 const highWaterBytes = 64 * 1024;
 const keepAliveMs = 15_000;
+/** A reader that took not a byte of what waits for it in this time. */
+const defaultStuckReaderMs = 30_000;
 
 export class SocketOut implements StreamOut {
   readonly #response: ServerResponse;
   readonly #sendHead: () => void;
   readonly #keepAlive: string;
+  readonly #stuckReaderMs: number;
   /** HTTP/1.0 knows no chunks, and a pipelined response does not have the socket yet: Node writes those. */
   readonly #isPlain: boolean;
+  /** What the stream ended with, where it did not end well. */
+  failure: GatewayError | undefined;
   #flow: { pause(): void; resume(): void } | undefined;
   #isPaused = false;
   #isEnded = false;
   #lastWriteAt = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(response: ServerResponse, sendHead: () => void, keepAlive: string) {
+  constructor(
+    response: ServerResponse,
+    sendHead: () => void,
+    keepAlive: string,
+    stuckReaderMs = defaultStuckReaderMs,
+  ) {
     this.#response = response;
     this.#sendHead = sendHead;
     this.#keepAlive = keepAlive;
+    this.#stuckReaderMs = stuckReaderMs;
     this.#isPlain =
       // Neither does a response without a real socket, as tests have it.
       response.req.httpVersionMinor === 0 || !(response.socket instanceof Socket);
@@ -67,8 +79,9 @@ export class SocketOut implements StreamOut {
     if (!hasRoom) this.#press();
   }
 
-  end(bytes: string): void {
+  end(bytes: string, failure?: GatewayError): void {
     if (this.#isEnded) return;
+    this.failure = failure;
     // `end` uncorks: the last bytes and the terminator leave together.
     if (bytes !== '' && !this.#isPlain) this.#response.socket?.cork();
     this.write(bytes);
@@ -91,9 +104,24 @@ export class SocketOut implements StreamOut {
     if (this.#isPaused || socket === null || socket.writableLength <= highWaterBytes) return;
     this.#isPaused = true;
     this.#flow?.pause();
+    const watch = this.#watch(socket);
     (this.#isPlain ? this.#response : socket).once('drain', () => {
+      clearInterval(watch);
       this.#isPaused = false;
       this.#flow?.resume();
     });
+  }
+
+  /** A reader that takes nothing at all holds an engine for nothing: after a while it counts as gone. */
+  #watch(socket: Socket): NodeJS.Timeout {
+    let waiting = socket.writableLength;
+    const watch = setInterval(() => {
+      const before = waiting;
+      waiting = socket.writableLength;
+      if (waiting < before && !socket.destroyed) return;
+      clearInterval(watch);
+      this.#response.destroy();
+    }, this.#stuckReaderMs).unref();
+    return watch;
   }
 }

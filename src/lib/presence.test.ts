@@ -14,6 +14,22 @@ test('everybody who listens is told once, with the reason at hand', () => {
   expect(presence.aborted).toBe(true);
 });
 
+test('who is told may take another out, and one that fails silences nobody', () => {
+  const presence = new Presence();
+  const heard: string[] = [];
+  const second = () => heard.push('second');
+  presence.addEventListener('abort', () => presence.removeEventListener('abort', second));
+  presence.addEventListener('abort', second);
+  presence.addEventListener('abort', () => {
+    throw new Error('a bug');
+  });
+  presence.addEventListener('abort', () => heard.push('last'));
+  const { signal } = presence;
+  expect(() => presence.leave('left')).toThrow('a bug');
+  expect(heard).toEqual(['last']);
+  expect(signal.aborted).toBe(true);
+});
+
 test('its signal follows it, whether it is asked for before or after', () => {
   const early = new Presence();
   const { signal } = early;

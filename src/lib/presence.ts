@@ -35,14 +35,26 @@ export class Presence implements Leaving {
     return this.#controller.signal;
   }
 
+  /** One at a time: who is told may take another's listener away. */
+  #tell(): void {
+    const next = this.#listeners?.shift();
+    if (next === undefined) return;
+    try {
+      next();
+    } finally {
+      this.#tell();
+    }
+  }
+
   leave(reason: unknown): void {
     if (this.aborted) return;
     this.aborted = true;
     this.reason = reason;
-    const listeners = this.#listeners ?? [];
-    this.#listeners = undefined;
-    for (const listener of listeners) listener();
-    this.#controller?.abort(reason);
+    try {
+      this.#tell();
+    } finally {
+      this.#controller?.abort(reason);
+    }
   }
 }
 

@@ -31,9 +31,9 @@ const said = (value: unknown) => {
 
 describe('a problem in words', () => {
   it('names the path as a person writes it', () => {
-    expect(toPath('/messages/2/content')).toBe('messages[2].content');
-    expect(toPath('')).toBe('');
-    expect(toPath('/a~1b/c~0d/0/1')).toBe('a/b.c~d[0][1]');
+    expect(toPath(['messages', 2, 'content'])).toBe('messages[2].content');
+    expect(toPath([])).toBe('');
+    expect(toPath(['a/b', 'c\nd', 0, 1])).toBe('a/b.c\\u{a}d[0][1]');
   });
 
   it('speaks of the branch of a union that was meant', () => {
@@ -43,7 +43,9 @@ describe('a problem in words', () => {
       'content[0].image_url.url is required',
     );
     expect(said({ content: [{ type: 'image_url' }] })).toBe('content[0].image_url is required');
-    expect(said({ content: [{ type: 'sound' }] })).toBe('content[0].type must be one of "text", "image_url"');
+    expect(said({ content: [{ type: 'sound' }] })).toBe(
+      'content[0].type must be one of "text", "image_url", not "sound"',
+    );
     expect(said({ content: ['x'] })).toBe('content[0] must be an object');
     expect(said({ content: 5 })).toBe('content must be a string or an array');
     expect(said({ mode: 'c' })).toBe('mode must be one of "a", "b"');

@@ -6,6 +6,7 @@ import type { Usage } from './billing/index.ts';
 import type { Catalog, Model } from './catalog/index.ts';
 import type { Health } from './health/index.ts';
 import type { Inference } from './inference/index.ts';
+import type { Media } from './media/index.ts';
 import type { Responses } from './responses/types.ts';
 import type { Signatures } from './signatures/types.ts';
 
@@ -15,6 +16,7 @@ export interface Platform {
   readonly catalog: Catalog;
   readonly health: Health;
   readonly inference: Inference;
+  readonly media: Media;
   readonly responses: Responses;
   readonly signatures: Signatures;
   readonly usage: Usage;

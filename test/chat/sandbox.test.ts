@@ -1,6 +1,8 @@
 /** Chat completions from end to end with the sandbox engine: the rules that need an engine that answers. */
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ChatCompletion } from '../../src/api/chat/schema.ts';
+import { builtinEngines } from '../../src/config/builtin-models.ts';
 import { createValidator } from '../../src/lib/schema.ts';
 import { createChatGateway, recipeSchema, weatherSchema } from '../support/chat-gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
@@ -382,7 +384,7 @@ describe('another engine', () => {
     const other = await createChatGateway({
       settings: {
         engines: {
-          sandbox: { kind: 'sandbox' },
+          ...builtinEngines,
           vllm: { kind: 'openai-compatible', url: engine.url, flavor: 'vllm' },
         },
         models: [{ id: 'remote', type: 'chat', engine: 'vllm', contextLength: 131_072 }],

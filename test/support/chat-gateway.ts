@@ -1,4 +1,5 @@
 /** A gateway with room for many requests and, besides the built-in models, sandbox models that misbehave. */
+import { builtinEngines } from '../../src/config/builtin-models.ts';
 import type { ScriptOptions } from '../../src/engines/sandbox/script.ts';
 import type { Declaration } from '../../src/platform/catalog/index.ts';
 import { createTestGateway, type TestGateway, type TestGatewayOptions } from './gateway.ts';
@@ -41,7 +42,7 @@ export function createChatGateway(options: TestGatewayOptions = {}): Promise<Tes
     ...options,
     settings: {
       limits: { requestsPerMinute: 100_000, concurrent: 64, maxQueueWaitMs: 20_000 },
-      engines: { sandbox: { kind: 'sandbox' }, ...Object.fromEntries(engines) },
+      engines: { ...builtinEngines, ...Object.fromEntries(engines) },
       models,
       defaults: { chat: 'sandbox-chat' },
       ...options.settings,

@@ -3,6 +3,7 @@ import { chatRoutes } from '../../src/api/chat/index.ts';
 import { ChatCompletion, ChatCompletionChunk } from '../../src/api/chat/schema.ts';
 import { type ChatRequest, type ChatResult, noUsage } from '../../src/engines/contract/chat.ts';
 import { toJsonBytes } from '../../src/engines/contract/json-bytes.ts';
+import { toAbortSignal } from '../../src/lib/presence.ts';
 import { createValidator, type Validator } from '../../src/lib/schema.ts';
 import type { Attachments } from '../../src/platform/attachments/index.ts';
 import type { Declaration, Model } from '../../src/platform/catalog/index.ts';
@@ -126,7 +127,7 @@ export function createChatParts(options: ChatShellOptions = {}): ChatParts {
     requests.push(request);
     return request;
   };
-  const inference: Pick<Inference, 'complete' | 'stream' | 'countTokens'> = {
+  const inference: Pick<Inference, 'complete' | 'stream' | 'countTokens' | 'countPrompt'> = {
     async complete(operation, _, prepared) {
       const request = await admit(operation, prepared);
       if (options.whole !== undefined) return { result: await options.whole(operation), costPicoUsd };
@@ -141,6 +142,9 @@ export function createChatParts(options: ChatShellOptions = {}): ChatParts {
     async countTokens(_, request, signal) {
       counted.push(request);
       return typeof promptTokens === 'function' ? promptTokens(request, signal) : promptTokens;
+    },
+    async countPrompt(operation, model, prepare) {
+      return this.countTokens(model, await prepare(), toAbortSignal(operation.signal));
     },
   };
   const attachments = options.attachments ?? { load: () => Promise.reject(new Error('nothing is attached')) };

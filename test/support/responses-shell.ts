@@ -2,6 +2,7 @@
 import { ResponseObject } from '../../src/api/responses/answer-schema.ts';
 import { responsesRoutes } from '../../src/api/responses/index.ts';
 import type { ChatRequest } from '../../src/engines/contract/chat.ts';
+import { GatewayError } from '../../src/lib/errors.ts';
 import { createValidator } from '../../src/lib/schema.ts';
 import type { Platform } from '../../src/platform/index.ts';
 import type { Operation } from '../../src/platform/inference/types.ts';
@@ -20,7 +21,7 @@ export function createMemoryResponses(): Responses & { readonly kept: Map<string
     const response = kept.get(id);
     return response?.subscriptionId === subscriptionId ? response : undefined;
   };
-  return {
+  const memory: Responses & { readonly kept: typeof kept } = {
     kept,
     async save(response) {
       kept.set(response.id, response);
@@ -30,11 +31,23 @@ export function createMemoryResponses(): Responses & { readonly kept: Map<string
       const items: StoredItem[] = [];
       for (let at: string | undefined = id; at !== undefined; ) {
         const response: StoredResponse | undefined = await find(subscriptionId, at);
-        if (response === undefined) return undefined;
+        if (response === undefined) return at === id ? 'unknown' : 'broken';
         items.unshift(...response.input, ...response.output);
         at = response.previousId;
       }
       return items;
+    },
+    async inputItems(subscriptionId, id, { limit, order, after }) {
+      const response = await find(subscriptionId, id);
+      if (response === undefined) return undefined;
+      const { previousId, input } = response;
+      const earlier = previousId === undefined ? [] : await memory.history(subscriptionId, previousId);
+      const all = [...(typeof earlier === 'string' ? [] : earlier), ...input];
+      if (order === 'desc') all.reverse();
+      const start = after === undefined ? 0 : all.findIndex((item) => item.id === after) + 1;
+      if (after !== undefined && start === 0)
+        throw new GatewayError('invalid_request', 'after: there is no such item', { param: 'after' });
+      return { items: all.slice(start, start + limit), hasMore: all.length > start + limit };
     },
     async items(subscriptionId, ids) {
       const own = [...kept.values()].filter((response) => response.subscriptionId === subscriptionId);
@@ -44,6 +57,7 @@ export function createMemoryResponses(): Responses & { readonly kept: Map<string
     remove: async (subscriptionId, id) => (await find(subscriptionId, id)) !== undefined && kept.delete(id),
     close: async () => {},
   };
+  return memory;
 }
 
 export interface ResponsesShell extends Shell {

@@ -4,6 +4,7 @@
  */
 import { defineRoute, type Route } from '../../http/route.ts';
 import { GatewayError } from '../../lib/errors.ts';
+import { quoted } from '../../lib/quoted.ts';
 import { toUsd } from '../../platform/billing/index.ts';
 import type { Platform } from '../../platform/index.ts';
 import { toActivityEntry, toGeneration, toKey } from './render.ts';
@@ -75,7 +76,7 @@ const getGeneration = defineRoute({
     // The answer's body and its header name the same generation.
     const row = await usage.generation(caller.subscriptionId, id.replace(/^chatcmpl-/, 'gen_'));
     if (row === undefined) {
-      throw new GatewayError('not_found', `There is no generation ${JSON.stringify(id.slice(0, 100))}`, {
+      throw new GatewayError('not_found', `There is no generation ${quoted(id)}`, {
         param: 'id',
       });
     }

@@ -602,3 +602,15 @@ test('a model’s name is spliced as JSON, whatever it holds', () => {
   pushText(renderer);
   expect(toChunks(out.body)[0].model).toBe('Münch "x"');
 });
+
+test('a failure in the middle of a stream stands in the log, though its status is 200', async () => {
+  const shell = createChatShell({
+    stream(sink) {
+      sink.text(0, bytes('Hel'));
+      sink.flush();
+      sink.fail(new GatewayError('unreachable', 'The engine broke off'));
+    },
+  });
+  await shell.post({ messages: hello, stream: true });
+  expect(shell.logged.at(-1)).toMatchObject({ msg: 'request', status: 200, error: 'The engine broke off' });
+});

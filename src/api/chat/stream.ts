@@ -144,13 +144,13 @@ export class ChatRenderer implements BilledSink {
     if (!this.#hasParts) return;
     const { error: told } = toEnvelope(error, 'router', '').body as { error: object };
     const choice = '{"index":0,"delta":{"content":""},"logprobs":null,"finish_reason":"error"}';
-    this.#finish(`${this.#base}${choice}],"error":${json(told)}}\n\n`);
+    this.#finish(`${this.#base}${choice}],"error":${json(told)}}\n\n`, error);
   }
 
-  #finish(chunk: string): void {
+  #finish(chunk: string, failure?: GatewayError): void {
     const bytes = this.#buffer + chunk + done;
     this.#buffer = '';
-    this.#out.end(bytes);
+    this.#out.end(bytes, failure);
   }
 
   /** The role comes first, once per choice. A choice that nobody asked for is not shown. */

@@ -101,7 +101,7 @@ describe('POST /systemone', () => {
 
   it('[DEC-11] tells which types there are', async () => {
     const { message } = (await ask({ questions: { q: { type: 'rank' } } })).json().error;
-    expect(message).toBe('questions.q.type must be one of "noul", "choice", "score"');
+    expect(message).toBe('questions.q.type must be one of "noul", "choice", "score", not "rank"');
   });
 
   it('[DEC-12] instructions may be a text, an object, an array, null or absent', async () => {

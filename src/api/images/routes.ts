@@ -1,6 +1,7 @@
 /** `/images/models`: the image models, what each takes, and where it is served. */
 import { defineRoute } from '../../http/route.ts';
 import { GatewayError } from '../../lib/errors.ts';
+import { quoted } from '../../lib/quoted.ts';
 import { toImageEndpoints, toImageModelEntry } from './entry.ts';
 import { ImageEndpoints, ImageModels } from './schema.ts';
 
@@ -32,7 +33,8 @@ export const listImageModelEndpoints = defineRoute({
   failures: ['not_found', 'unreachable', 'overloaded'],
   handle({ params: { author, slug } }, { catalog }): ImageEndpoints {
     const model = catalog.lookup(author, slug);
-    if (model?.type !== 'image') throw new GatewayError('not_found', `There is no image model ${slug}`);
+    if (model?.type !== 'image')
+      throw new GatewayError('not_found', `There is no image model ${quoted(slug)}`);
     return toImageEndpoints(model);
   },
 });

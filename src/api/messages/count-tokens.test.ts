@@ -1,4 +1,4 @@
-/** `POST /messages/count_tokens`: the prompt's tokens, without limits and without a bill. */
+/** `POST /messages/count_tokens`: the prompt's tokens, without a bill. */
 import { expect, test } from 'vitest';
 import { hello } from '../../../test/support/chat-shell.ts';
 import { createMessagesShell } from '../../../test/support/messages-shell.ts';
@@ -60,4 +60,11 @@ test('an engine that cannot count is told as its failure', async () => {
   });
   const answer = await shell.count({});
   expect([answer.status, answer.json().error]).toEqual([502, { type: 'api_error', message: 'gone' }]);
+});
+
+test('[MSG-78] fields that a count has no use for are not looked at, whatever they are', async () => {
+  const shell = createMessagesShell({ promptTokens: 12 });
+  const odd = { stop_sequences: 'x', temperature: 'hot', top_k: {}, max_tokens: 'many', stream: 3 };
+  const answer = await shell.count({ messages: hello, ...odd });
+  expect([answer.status, answer.json()]).toEqual([200, { input_tokens: 12 }]);
 });

@@ -8,7 +8,7 @@ import type { Operation } from '../../platform/inference/types.ts';
 import type { Signatures } from '../../platform/signatures/types.ts';
 import { createPromptCount } from './prompt-count.ts';
 import { toMessage } from './render.ts';
-import { CountTokensBody, Message, MessagesBody, TokenCount } from './schema.ts';
+import { CountTokensBody, Message, MessagesBody, type PromptFields, TokenCount } from './schema.ts';
 import { MessageRenderer, ping } from './stream.ts';
 import { toDraft } from './translate.ts';
 import type { KnowsThought } from './turns.ts';
@@ -84,14 +84,24 @@ export const countTokens = defineRoute({
   summary: 'Count the tokens of a prompt in the messages format',
   body: CountTokensBody,
   response: TokenCount,
-  failures: ['not_found', 'unreachable', 'overloaded', 'timeout'],
-  async handle({ body, signal }, platform) {
+  failures: ['not_found', 'rate_limited', 'unreachable', 'overloaded', 'timeout'],
+  async handle(call, platform) {
+    const { body, caller, generationId } = call;
     const resolved = platform.catalog.resolve('chat', body.model);
-    const draft = toDraft(body, resolved, toKnows(platform.signatures));
-    const request = await loadAttached(draft, platform, signal);
-    return { input_tokens: await platform.inference.countTokens(resolved.model, request, signal) };
+    const draft = toDraft(toPromptFields(body), resolved, toKnows(platform.signatures));
+    const operation: Operation = { id: generationId, caller, name: 'messages', signal: call.presence };
+    const input_tokens = await platform.inference.countPrompt(operation, resolved.model, () =>
+      loadAttached(draft, platform, call.signal),
+    );
+    return { input_tokens };
   },
 });
+
+/** Nothing but what was checked: a body that is only counted may hold anything else. */
+function toPromptFields(body: PromptFields): PromptFields {
+  const { model, messages, system, output_config, thinking, tools, tool_choice } = body;
+  return { model, messages, system, output_config, thinking, tools, tool_choice } as PromptFields;
+}
 
 /**
  * The newest SDK of the format asks for conversations that the server keeps, and then sends only what is new.

@@ -433,15 +433,37 @@ describe('a failure', () => {
     }
   });
 
-  test('[MSG-76] what waited behind a call that never ends is delivered before it', async () => {
-    const events = await streamed((sink) => {
-      sink.tool(0, 0, 'call_1', 'f', bytes('{"a":'));
-      sink.text(0, bytes('after it'));
-      sink.flush();
-      sink.fail(new GatewayError('unreachable', 'The engine broke off'));
-    });
-    expect(deltas(events)).toContainEqual({ type: 'text_delta', text: 'after it' });
-    expect(types(events)).toMatch(/content_block_stop error message_stop$/);
+  test('[MSG-76] a call that was cut off is not closed, and nothing is made up for it', async () => {
+    for (const args of ['', '{"a":']) {
+      const events = await streamed((sink) => {
+        sink.tool(0, 0, 'call_1', 'delete_all', bytes(args));
+        sink.text(0, bytes('after it'));
+        sink.flush();
+        sink.fail(new GatewayError('unreachable', 'The engine broke off'));
+      });
+      expect(types(events)).toMatch(
+        /^message_start content_block_start (content_block_delta )+error message_stop$/,
+      );
+      expect(
+        deltas(events)
+          .map(({ partial_json }) => partial_json)
+          .join(''),
+      ).toBe(args);
+    }
+  });
+
+  test('the engine waits when much gathers before the prompt is counted', () => {
+    const out = new Kept();
+    const renderer = new MessageRenderer(out, shape);
+    const told: string[] = [];
+    renderer.onStart({ pause: () => told.push('pause'), resume: () => told.push('resume') });
+    renderer.text(0, bytes('x'.repeat(70_000)));
+    renderer.flush();
+    renderer.flush();
+    expect(told).toEqual(['pause']);
+    renderer.tellPromptTokens(3);
+    expect(told).toEqual(['pause', 'resume']);
+    expect(out.text).toContain('"input_tokens":3');
   });
 
   test('[MSG-76] while the count is awaited it is told in the same way', () => {

@@ -29,6 +29,9 @@ const messageStop = 'event: message_stop\ndata: {"type":"message_stop"}\n\n';
 /** Closes the string that a piece stands in, its delta and its event. */
 const deltaEnd = '"}}\n\n';
 
+/** What may gather while the prompt is counted, before the engine is made to wait as well. */
+const mostHeldBytes = 64 * 1024;
+
 type BlockKind = 'thinking' | 'text' | 'tool_use';
 const deltaStarts: Readonly<Record<BlockKind, string>> = {
   thinking: '"thinking_delta","thinking":"',
@@ -41,6 +44,8 @@ export class MessageRenderer implements BilledSink {
   readonly #shape: StreamShape;
   /** What gathered since the last flush. */
   #buffer = '';
+  #flow: { pause(): void; resume(): void } | undefined;
+  #isHeldBack = false;
   #hasParts = false;
   /** The first event is in the buffer, or out. */
   #isBegun = false;
@@ -66,6 +71,7 @@ export class MessageRenderer implements BilledSink {
   }
 
   onStart(flow: { pause(): void; resume(): void }): void {
+    this.#flow = flow;
     this.#out.onPressure(flow);
   }
 
@@ -152,7 +158,14 @@ export class MessageRenderer implements BilledSink {
   }
 
   flush(): void {
-    if (this.#buffer === '' || !this.#isBegun) return;
+    if (!this.#isBegun) {
+      if (this.#buffer.length > mostHeldBytes && !this.#isHeldBack) {
+        this.#isHeldBack = true;
+        this.#flow?.pause();
+      }
+      return;
+    }
+    if (this.#buffer === '') return;
     const bytes = this.#buffer;
     this.#buffer = '';
     this.#out.write(bytes);
@@ -169,18 +182,17 @@ export class MessageRenderer implements BilledSink {
   fail(error: GatewayError): void {
     const { body } = toEnvelope(error, 'messages', this.#shape.requestId);
     const told = { ...body, error: { type: 'api_error', message: error.message } };
-    // What came before it is delivered, and billed: also what still waits behind a call that never ends.
-    if (this.#waiting.length > 0) this.#closeAll();
-    this.#over(`event: error\ndata: ${json(told)}\n\n`);
+    // A call that was cut off stays open, and what waits behind it with it: nobody may take it for complete.
+    this.#over(`event: error\ndata: ${json(told)}\n\n`, error);
   }
 
-  #over(event: string): void {
+  #over(event: string, failure?: GatewayError): void {
     // An answer shorter than the counting: its own usage tells the same.
     if (!this.#isBegun) this.#begin();
     this.#isOver = true;
     const bytes = this.#buffer + event + messageStop;
     this.#buffer = '';
-    this.#out.end(bytes);
+    this.#out.end(bytes, failure);
   }
 
   #start(): void {
@@ -191,6 +203,7 @@ export class MessageRenderer implements BilledSink {
   /** Puts the first event before what has gathered. */
   #begin(): void {
     this.#isBegun = true;
+    if (this.#isHeldBack) this.#flow?.resume();
     const { id, model } = this.#shape;
     const { promptTokens, cachedTokens } = this.#usage;
     const known =

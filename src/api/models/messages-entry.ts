@@ -3,6 +3,7 @@
  * Code drops every listed id that begins neither with `claude` nor with `anthropic`.
  */
 import { GatewayError } from '../../lib/errors.ts';
+import { quoted } from '../../lib/quoted.ts';
 import {
   anthropicPrefix,
   type Catalog,
@@ -78,7 +79,9 @@ function position(ids: readonly string[], field: 'after_id' | 'before_id', id: s
   const found = ids.indexOf(id);
   // Starting over instead would make a client that pages through the list run in circles.
   if (found === -1)
-    throw new GatewayError('invalid_request', `${field} is not an id of this list: ${id}`, { param: field });
+    throw new GatewayError('invalid_request', `${field} is not an id of this list: ${quoted(id)}`, {
+      param: field,
+    });
   return found;
 }
 

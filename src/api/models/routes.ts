@@ -4,6 +4,7 @@ import type { ClientKind } from '../../http/client.ts';
 import type { Dialect } from '../../http/errors.ts';
 import { defineRoute } from '../../http/route.ts';
 import { GatewayError } from '../../lib/errors.ts';
+import { quoted } from '../../lib/quoted.ts';
 import { ModelEntry, toModelEntry } from '../../platform/catalog/entry.ts';
 import type { Model } from '../../platform/catalog/index.ts';
 import { toPage } from '../../platform/catalog/page.ts';
@@ -113,6 +114,6 @@ export const lookupModel = defineRoute({
 });
 
 function found<M extends Model>(model: M | undefined, name: string): M {
-  if (model === undefined) throw new GatewayError('not_found', `There is no model ${name}`);
+  if (model === undefined) throw new GatewayError('not_found', `There is no model ${quoted(name)}`);
   return model;
 }

@@ -1,5 +1,7 @@
 /** What a request refers to of earlier turns: the answer that it goes on from, and single items. */
 import { GatewayError } from '../../lib/errors.ts';
+import { shown } from '../../lib/quoted.ts';
+import { invalid } from '../../platform/chat/request.ts';
 import type { Responses } from '../../platform/responses/types.ts';
 import type { Said } from './items.ts';
 import type { Item, Reference, ResponsesBody, SaidItem } from './schema.ts';
@@ -13,6 +15,9 @@ export interface Earlier {
 
 export const nothingEarlier: Earlier = { history: [], items: new Map() };
 
+/** More than a very long loop of tools has. Each is looked for. */
+const maxReferences = 2_000;
+
 /** Undefined when the request says everything itself, which needs no store. */
 export function readEarlier(
   body: ResponsesBody,
@@ -20,21 +25,38 @@ export function readEarlier(
   responses: Responses,
 ): (() => Promise<Earlier>) | undefined {
   const { previous_response_id: previousId, input } = body;
-  const ids = Array.isArray(input) ? input.flatMap((item) => (isReference(item) ? [item.id] : [])) : [];
+  const ids = toReferenceIds(input);
   if (previousId == null && ids.length === 0) return undefined;
   return async () => {
     const [history, items] = await Promise.all([
       previousId == null ? [] : responses.history(subscriptionId, previousId),
-      ids.length === 0 ? undefined : responses.items(subscriptionId, [...new Set(ids)]),
+      ids.length === 0 ? undefined : responses.items(subscriptionId, ids),
     ]);
-    if (history === undefined) {
+    if (typeof history === 'string') {
       const param = 'previous_response_id';
-      throw new GatewayError('invalid_request', `${param}: there is no response ${previousId}`, { param });
+      const problem =
+        history === 'broken'
+          ? `a turn before ${shown(previousId ?? '')} was deleted or has expired`
+          : `there is no response ${shown(previousId ?? '')}`;
+      throw new GatewayError('invalid_request', `${param}: ${problem}`, { param });
     }
     const known = new Map([...(items ?? [])].map(([id, { json }]) => [id, toSaid(json)]));
     checkReferences(input, known);
     return { history: history.map(({ json }) => toSaid(json)), items: known };
   };
+}
+
+/** A reference is short and what it stands for is not: few, and none of them twice, as OpenAI has it. */
+function toReferenceIds(input: ResponsesBody['input']): readonly string[] {
+  if (!Array.isArray(input)) return [];
+  const ids = new Set<string>();
+  for (const [index, item] of input.entries()) {
+    if (!isReference(item)) continue;
+    if (ids.has(item.id)) throw invalid(`input[${index}].id`, 'refers to the same item as one before it');
+    ids.add(item.id);
+    if (ids.size > maxReferences) throw invalid('input', `must refer to at most ${maxReferences} items`);
+  }
+  return [...ids];
 }
 
 /** One provider refers to reasoning that was never kept, inside of a tool loop: it is skipped (wire 19). */
@@ -43,7 +65,7 @@ function checkReferences(input: ResponsesBody['input'], known: Earlier['items'])
   for (const [index, item] of input.entries()) {
     if (!isReference(item) || known.has(item.id) || item.id.startsWith('rs_')) continue;
     const param = `input[${index}].id`;
-    throw new GatewayError('invalid_request', `${param}: there is no item ${item.id}`, { param });
+    throw new GatewayError('invalid_request', `${param}: there is no item ${shown(item.id)}`, { param });
   }
 }
 
@@ -55,18 +77,22 @@ export function toConversation(body: ResponsesBody, { history, items }: Earlier)
   return said;
 }
 
-interface TurnItem {
+export interface TurnItem {
   readonly index: number;
   readonly item: SaidItem;
   readonly isStored: boolean;
 }
 
-/** What this turn brings. A string is what the user says. */
+/**
+ * What this turn brings. A string is what the user says. Reasoning that a client sends is left out: it is not what
+ * the model thought, and kept it would come back as if it were.
+ */
 export function toTurn({ input }: ResponsesBody, items: Earlier['items']): readonly TurnItem[] {
   if (input == null) return [];
   if (typeof input === 'string')
     return [{ index: 0, item: { role: 'user', content: input }, isStored: false }];
   return input.flatMap((item, index): TurnItem[] => {
+    if (item.type === 'reasoning') return [];
     if (!isReference(item)) return [{ index, item, isStored: false }];
     const found = items.get(item.id);
     return found === undefined ? [] : [{ index, item: found, isStored: true }];

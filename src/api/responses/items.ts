@@ -45,9 +45,9 @@ export function toMessages(model: ChatModel, said: readonly Said[]): Translated 
   for (const [index, one] of said.entries()) {
     const { item } = one;
     if (item.type === 'reasoning') {
-      // What a client sends of it is ignored. Our own goes on while the model works with its tools: afterwards
-      // chat templates leave it out.
-      if (one.isStored && index > lastQuestion) addReasoning(inTurn(), item);
+      // Our own: what a client sends of it is neither said nor kept. It goes on while the model works with its
+      // tools: afterwards chat templates leave it out.
+      if (index > lastQuestion) addReasoning(inTurn(), item);
     } else if (item.type === 'function_call') {
       inTurn().toolCalls.push({ id: item.call_id, name: item.name, arguments: item.arguments });
     } else if (item.type === 'function_call_output') {

@@ -1,10 +1,11 @@
 /** Finishes a response: keeps it where that was not declined, and says of it whether it was. */
 import { fromBytes } from '../../engines/contract/json-bytes.ts';
 import type { Log } from '../../lib/log.ts';
-import type { Responses, StoredItem } from '../../platform/responses/types.ts';
+import type { Responses, StoredItem, StoredResponse } from '../../platform/responses/types.ts';
 import { type Earlier, toTurn } from './earlier.ts';
-import { type Frame, type Progress, type RenderedItem, toResponse } from './render.ts';
-import type { ResponsesBody, SaidItem } from './schema.ts';
+import { type Frame, type Progress, toResponse } from './render.ts';
+import type { ResponsesBody } from './schema.ts';
+import { toStoredInput } from './stored-input.ts';
 
 export interface Keeping {
   readonly responses: Pick<Responses, 'save'>;
@@ -19,16 +20,27 @@ export interface Keeping {
   readonly log: Log;
 }
 
+/** What is kept of one response at most, its items and its object together. */
+const maxStoredChars = 16 * 1024 * 1024;
+
 /**
  * The final object, in bytes. An answer that cannot be kept is answered all the same: it was made and is billed,
  * and a client that retried would pay again for the same failure. Its `store` is false then, so it promises
  * nothing: whoever goes on from it gets the 400 of an unknown response and sends the conversation again.
+ *
+ * So it is with one that is too large to be kept, rather than a 400 before it is made: `store` is true unless a
+ * client says otherwise, and one that sends large documents and never reads the store must not need to know of it.
  */
 export function finishResponse(keeping: Keeping, progress: Progress): string | Promise<string> {
   const { body, frame, responses, log } = keeping;
   if (body.store === false) return toResponse(frame, progress, false);
   const kept = toResponse(frame, progress, true);
-  return responses.save(toStored(keeping, progress, kept)).then(
+  const stored = toStored(keeping, progress, kept);
+  if (stored === undefined) {
+    log.info({ response: frame.id }, 'a response was too large to be kept');
+    return toResponse(frame, progress, false);
+  }
+  return responses.save(stored).then(
     () => kept,
     (error: unknown) => {
       log.error({ err: error, response: frame.id }, 'a response could not be kept');
@@ -37,47 +49,20 @@ export function finishResponse(keeping: Keeping, progress: Progress): string | P
   );
 }
 
-function toStored(keeping: Keeping, { output }: Progress, response: string) {
+/** Undefined when it is too large; no more of it than fits is written. */
+function toStored(keeping: Keeping, progress: Progress, response: string): StoredResponse | undefined {
   const { frame, subscriptionId, createdAt, body, earlier, createId } = keeping;
-  return {
-    id: frame.id,
-    subscriptionId,
-    createdAt,
-    previousId: body.previous_response_id ?? undefined,
-    json: fromBytes(response),
-    input: toTurn(body, earlier().items).map(({ item }) => toStoredInput(item, createId)),
-    output: output.map(({ id, bytes }: RenderedItem) => ({ id, json: fromBytes(bytes) })),
-  };
-}
-
-const prefixes = {
-  function_call: 'fc',
-  function_call_output: 'fco',
-  reasoning: 'rs',
-  message: 'msg',
-} as const;
-
-/**
- * With an id of its own, also where it came with one or stands for another item: an id means one item, and what
- * is deleted with one response is not found through another.
- */
-function toStoredInput(item: SaidItem, createId: Keeping['createId']): StoredItem {
-  const type = item.type ?? 'message';
-  const id = createId(prefixes[type]);
-  const listed = 'role' in item ? { status: 'completed', ...item, content: toParts(item) } : item;
-  return { id, json: JSON.stringify({ ...listed, id, type }) };
-}
-
-/** A bare text is listed as a part, as OpenAI lists it. */
-function toParts({ role, content }: Extract<SaidItem, { role: string }>) {
-  if (typeof content !== 'string') return content;
-  return role === 'assistant'
-    ? [{ type: 'output_text', text: content, annotations: [], logprobs: [] }]
-    : [{ type: 'input_text', text: content }];
-}
-
-/** Ids of the items of one response: its own tail, which is never used again, and a number. */
-export function createItemIds(tail: string): (prefix: string) => string {
-  let count = 0;
-  return (prefix) => `${prefix}_${tail}${(count++).toString(16).padStart(4, '0')}`;
+  const json = fromBytes(response);
+  const output = progress.output.map(({ id, bytes }) => ({ id, json: fromBytes(bytes) }));
+  const input: StoredItem[] = [];
+  let chars = output.reduce((sum, item) => sum + item.json.length, json.length);
+  for (const one of toTurn(body, earlier().items)) {
+    if (chars > maxStoredChars) break;
+    const item = toStoredInput(one, createId);
+    chars += item.json.length;
+    input.push(item);
+  }
+  if (chars > maxStoredChars) return undefined;
+  const previousId = body.previous_response_id ?? undefined;
+  return { id: frame.id, subscriptionId, createdAt, previousId, json, input, output };
 }

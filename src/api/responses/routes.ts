@@ -6,10 +6,10 @@ import { EventReply, Reply, StreamReply } from '../../http/reply.ts';
 import { defineRoute } from '../../http/route.ts';
 import { GatewayError } from '../../lib/errors.ts';
 import type { Operation } from '../../platform/inference/types.ts';
-import type { Responses, StoredResponse } from '../../platform/responses/types.ts';
+import { createItemIds } from '../../platform/responses/index.ts';
 import { DeletedResponse, InputItemList, ResponseObject } from './answer-schema.ts';
-import { listInputItems, toInputItemPage } from './input-items.ts';
-import { createItemIds, finishResponse, type Keeping } from './keep.ts';
+import { toInputItemPage, toPageQuery } from './input-items.ts';
+import { finishResponse, type Keeping } from './keep.ts';
 import { prepare } from './prepare.ts';
 import { toFrame, toProgress } from './render.ts';
 import { replay } from './replay.ts';
@@ -99,7 +99,9 @@ export const getResponse = defineRoute({
   response: ResponseObject,
   failures: ['not_found', 'overloaded'],
   async handle({ params: { id }, query, caller }, { responses }) {
-    const { json } = await found(responses, caller.subscriptionId, id);
+    const found = await responses.find(caller.subscriptionId, id);
+    if (found === undefined) throw unknown(id);
+    const { json } = found;
     if (query.stream !== true) return toJson(json);
     // Nothing can fail between the events: the response is all here.
     return new EventReply(replay(JSON.parse(json) as ResponseObject, query.starting_after), () => []);
@@ -130,16 +132,11 @@ export const listResponseInputItems = defineRoute({
   response: InputItemList,
   failures: ['not_found', 'overloaded'],
   async handle({ params: { id }, query, caller }, { responses }) {
-    const response = await found(responses, caller.subscriptionId, id);
-    return toJson(toInputItemPage(await listInputItems(responses, response), query));
+    const page = await responses.inputItems(caller.subscriptionId, id, toPageQuery(query));
+    if (page === undefined) throw unknown(id);
+    return toJson(toInputItemPage(page));
   },
 });
-
-async function found(responses: Responses, subscriptionId: string, id: string): Promise<StoredResponse> {
-  const response = await responses.find(subscriptionId, id);
-  if (response === undefined) throw unknown(id);
-  return response;
-}
 
 function unknown(id: string): GatewayError {
   return new GatewayError('not_found', `There is no response ${id}`);

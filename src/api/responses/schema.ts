@@ -62,9 +62,12 @@ const ItemReference = Type.Object({
   type: Type.Literal('item_reference'),
   id: Type.String({ minLength: 1 }),
 });
-/** SDKs may leave the type out. Closed, so that it never takes what was meant to be a message. */
+/**
+ * SDKs may leave the type out. Closed, so that it never takes what was meant to be a message. Its null is a value
+ * among the types, so that of an item with another type it is the type that is wrong.
+ */
 const BareReference = Type.Object(
-  { type: Type.Optional(Type.Null()), id: Type.String({ minLength: 1 }) },
+  { type: Type.Optional(Type.Unsafe<null>({ enum: [null] })), id: Type.String({ minLength: 1 }) },
   { additionalProperties: false },
 );
 
@@ -145,9 +148,10 @@ export const ResponsesBody = Type.Object({
       maxProperties: 16,
     }),
   ),
-  user: optional(Type.String()),
-  prompt_cache_key: optional(Type.String()),
-  safety_identifier: optional(Type.String()),
+  // Given back and kept, too. OpenAI's bounds; of `user` it tells none.
+  user: optional(Type.String({ maxLength: 512 })),
+  prompt_cache_key: optional(Type.String({ maxLength: 64 })),
+  safety_identifier: optional(Type.String({ maxLength: 64 })),
   // What cannot be served is a 400 that names it, in `translate.ts`.
   background: optional(Type.Boolean()),
   conversation: Type.Optional(Type.Unknown()),

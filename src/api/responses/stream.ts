@@ -79,7 +79,14 @@ export class ResponseRenderer implements BilledSink {
 
   text(choice: number, piece: JsonBytes, logprobs?: readonly TokenLogprob[]): void {
     if (!this.#isBegun) this.#begin();
-    if (choice > 0 || (piece === '' && logprobs === undefined)) return;
+    if (choice > 0) return;
+    // Engines tell the probabilities of thoughts and calls beside no text: these begin no message. Of a character
+    // that is not whole yet they belong to the message that is open.
+    if (
+      piece === '' &&
+      (logprobs === undefined || this.#message === undefined || this.#last !== this.#message)
+    )
+      return;
     const item = this.#message ?? this.#openMessage();
     this.#last = item;
     item.pieces.push(piece);
@@ -165,13 +172,13 @@ export class ResponseRenderer implements BilledSink {
     const progress: Progress = { status: 'failed', output: this.#output(), error };
     // A failed response is not kept, whatever was asked.
     this.#add('response.failed', `"response":${toResponse(this.#shape.frame, progress, false)}`);
-    this.#end();
+    this.#end(error);
   }
 
-  #end(): void {
+  #end(failure?: GatewayError): void {
     const bytes = this.#buffer;
     this.#buffer = '';
-    this.#out.end(bytes);
+    this.#out.end(bytes, failure);
   }
 
   #add(type: string, fields: string): void {

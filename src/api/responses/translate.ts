@@ -99,15 +99,17 @@ function toToolUse(
     return { tools, toolChoice: checkToolChoice(choice ?? undefined, tools) };
   if (choice.type === 'function') return { tools, toolChoice: checkToolChoice({ name: choice.name }, tools) };
   checkToolChoice(choice.mode, tools);
+  // Sets: of both there may be tens of thousands.
+  const known = new Set(tools?.map(({ name }) => name));
   for (const [index, { name }] of choice.tools.entries()) {
-    if (tools?.some((tool) => tool.name === name) !== true)
+    if (!known.has(name))
       throw invalid(
         `tool_choice.tools[${index}].name`,
         `is ${JSON.stringify(name)}, which is not among tools`,
       );
   }
-  const allowed = tools?.filter(({ name }) => choice.tools.some((tool) => tool.name === name));
-  return { tools: allowed, toolChoice: choice.mode };
+  const allowed = new Set(choice.tools.map(({ name }) => name));
+  return { tools: tools?.filter(({ name }) => allowed.has(name)), toolChoice: choice.mode };
 }
 
 function toTools({ tools }: ResponsesBody): Tool[] {

@@ -10,6 +10,8 @@ import type { DecisionPort } from './decision.ts';
 import type { EmbeddingPort } from './embedding.ts';
 import type { ModelType } from './model-type.ts';
 import type { RerankPort } from './rerank.ts';
+import type { SpeechPort } from './speech.ts';
+import type { TranscriptionPort } from './transcription.ts';
 
 export interface EngineHealth {
   ok: boolean;
@@ -24,6 +26,8 @@ export interface Engine {
   readonly embedding?: EmbeddingPort;
   readonly rerank?: RerankPort;
   readonly decision?: DecisionPort;
+  readonly speech?: SpeechPort;
+  readonly transcription?: TranscriptionPort;
   /** Whether the engine can take a request now. Answers `ok: false` rather than rejecting. */
   health(signal: AbortSignal): Promise<EngineHealth>;
   /** Takes no more calls, lets those under way end, then lets go of connections, processes and timers. */

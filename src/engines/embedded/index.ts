@@ -1,6 +1,6 @@
 /**
  * Models that the gateway runs itself, on the processor: real ones on a machine that has nothing else. The native
- * libraries live in processes of their own (`llama/program.ts`, `onnx/program.ts`), never in the gateway's.
+ * libraries live in processes of their own (the `program.ts` of each folder), never in the gateway's.
  */
 import { availableParallelism, totalmem } from 'node:os';
 import Type from 'typebox';
@@ -14,6 +14,7 @@ import { createHubFiles } from './hub.ts';
 import type { LlamaOptions } from './llama/types.ts';
 import { createPacks } from './packs/index.ts';
 import { createRerankPort } from './rerank.ts';
+import { createSpeechPort } from './speech/index.ts';
 
 const defaultIdleMs = 15 * 60_000;
 const defaultQueueLength = 32;
@@ -22,15 +23,15 @@ const mostThreads = 16;
 
 export const embedded = defineEngineKind({
   kind: 'embedded',
-  serves: ['chat', 'embedding', 'rerank', 'decision'],
+  serves: ['chat', 'embedding', 'rerank', 'decision', 'speech'],
   options: Type.Object(
     {
       kind: Type.Literal('embedded'),
-      /** For each of the two model processes. A larger one is replaced between two requests. */
+      /** For each of the model processes. A larger one is replaced between two requests. */
       memoryMb: Type.Optional(Type.Integer({ minimum: 256 })),
       /** A model that nobody asked for so long is let go. */
       idleMs: Type.Optional(Type.Integer({ minimum: 1_000 })),
-      /** Threads that calculate, for each of the two processes. */
+      /** Threads that calculate, for each of the processes. */
       threads: Type.Optional(Type.Integer({ minimum: 1, maximum: 256 })),
       /** How many requests may wait for one model. */
       queueLength: Type.Optional(Type.Integer({ minimum: 0 })),
@@ -52,7 +53,7 @@ export const embedded = defineEngineKind({
       timeoutMs,
     } = options;
     const limits = { memoryMb, idleMs, queueLength, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
-    const openHost = (runtime: string, program: URL, told: LlamaOptions | { threads: number }) =>
+    const openHost = (runtime: string, program: URL, told: LlamaOptions | { threads?: number }) =>
       createModelHost({ program, name: `${name}/${runtime}`, log, ...limits, options: { ...told } });
 
     const packs = createPacks({ dataFolder, log, variable: secret });
@@ -63,17 +64,24 @@ export const embedded = defineEngineKind({
       contextTokens,
     });
     const onnx = openHost('onnx', new URL('./onnx/program.ts', import.meta.url), { threads });
+    const kokoro = openHost('kokoro', new URL('./kokoro/program.ts', import.meta.url), { threads });
+    const flite = openHost('flite', new URL('./flite/program.ts', import.meta.url), {});
     return {
       kind: 'embedded',
       chat: createChatPort({ host: llama, resolve }),
       embedding: createEmbeddingPort({ host: onnx, resolve }),
       rerank: createRerankPort({ host: onnx, resolve }),
       decision: createDecisionPort({ host: onnx, resolve }),
+      speech: createSpeechPort({
+        hostOf: ({ options: { architecture } }) => (architecture === 'flite' ? flite : kokoro),
+        resolve,
+      }),
       // What is not here is fetched, and what crashed starts anew with the next request.
       health: async () => ({ ok: true }),
       async close() {
-        await Promise.all([llama.drained(), onnx.drained()]);
-        await Promise.all([llama.close(), onnx.close(), packs.close(), hub.close()]);
+        const hosts = [llama, onnx, kokoro, flite];
+        await Promise.all(hosts.map((host) => host.drained()));
+        await Promise.all([...hosts.map((host) => host.close()), packs.close(), hub.close()]);
       },
     };
   },

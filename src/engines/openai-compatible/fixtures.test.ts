@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { createRecordingSink } from '../../../test/support/recording-sink.ts';
 import { GatewayError } from '../../lib/errors.ts';
 import type { ChatRequest, Finish, TokenLogprob, Usage } from '../contract/chat.ts';
-import { toAddress } from './address.ts';
 import { toRefusal } from './failures.ts';
 import { type FlavorName, flavors } from './flavors.ts';
+import type { Questions } from './questions.ts';
 import { ChatEventReader } from './sse.ts';
 import { countTokens } from './tokens.ts';
 import { readWhole } from './whole.ts';
@@ -192,14 +192,12 @@ describe('the answers of real engines', () => {
       maxTokens: 1,
       affinity: '',
     };
-    const parts = {
-      address: toAddress('http://host/v1'),
-      flavor: flavors[engine],
-      async ask({ path }: { path: string }) {
-        const { status, body } = find(path.slice(1))!;
-        return { status, text: body };
+    const questions: Questions = {
+      async post({ path }, _body, read) {
+        return read({ json: JSON.parse(find(path.slice(1))!.body), headers: {} });
       },
     };
+    const parts = { flavor: flavors[engine], questions };
     const counted = await countTokens(parts, request, new AbortController().signal);
     expect(counted).toBe(find('tokenize')?.expect.tokens);
   });

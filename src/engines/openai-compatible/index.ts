@@ -9,6 +9,7 @@ import { commonEngineOptions, defineEngineKind, type Engine } from '../contract/
 import { type Address, toAddress } from './address.ts';
 import { ask } from './ask.ts';
 import { toBody } from './body.ts';
+import { toBodyText } from './body-text.ts';
 import { type CallParts, StreamCall, WholeCall } from './call.ts';
 import { createDecisionPort } from './decision.ts';
 import { createEmbeddingPort } from './embedding.ts';
@@ -16,7 +17,7 @@ import { type Flavor, flavorNames, flavors } from './flavors.ts';
 import { checkHealth } from './health.ts';
 import { createQuestions } from './questions.ts';
 import { createRerankPort } from './rerank.ts';
-import { countTokens } from './tokens.ts';
+import { countTokens, tokenPatienceMs } from './tokens.ts';
 import type { Asked } from './wire.ts';
 
 /** Clients give up after 300 s without headers, and a 504 has to reach them before that. */
@@ -96,13 +97,21 @@ export function createOpenaiCompatible(parts: EngineParts): Engine {
   const headers = toHeaders(parts);
   const question = { address, flavor, ask: ask.bind(undefined, pool, headers) };
   const questions = createQuestions({ pool, wheel, address, headers, timeoutMs, idleTimeoutMs });
+  const countings = createQuestions({
+    pool,
+    wheel,
+    address,
+    headers,
+    timeoutMs: tokenPatienceMs,
+    idleTimeoutMs: tokenPatienceMs,
+  });
   const path = `${address.api}/chat/completions`;
   let closing: Promise<void> | undefined;
 
   const toCall = (request: ChatRequest, isStreamed: boolean): CallParts => ({
     pool,
     wheel,
-    options: { method: 'POST', path, headers, body: JSON.stringify(toBody(request, flavor, isStreamed)) },
+    options: { method: 'POST', path, headers, body: toBodyText(toBody(request, flavor, isStreamed)) },
     timeoutMs,
     idleTimeoutMs,
   });
@@ -115,7 +124,7 @@ export function createOpenaiCompatible(parts: EngineParts): Engine {
       ),
     complete: (request, done) =>
       begin(() => new WholeCall(toCall(request, false), done, toAsked(request, flavor)).start(), done),
-    countTokens: (request, signal) => countTokens(question, request, signal),
+    countTokens: (request, signal) => countTokens({ flavor, questions: countings }, request, signal),
   };
 
   const { serves, embedding, rerank, decision } = flavor;

@@ -1,6 +1,7 @@
 /** Questions that an engine answers once, beside chat: a JSON body there, a JSON body back, with the call's deadlines. */
 import type { GatewayError } from '../../lib/errors.ts';
 import type { Address } from './address.ts';
+import { toBodyText } from './body-text.ts';
 import { AnswerCall, type CallParts, type IncomingHeaders } from './call.ts';
 import { failures, toAnswerFailure } from './failures.ts';
 import type { Fields, Place } from './flavors.ts';
@@ -30,7 +31,7 @@ export function createQuestions({ address, headers, ...parts }: QuestionParts): 
           return;
         }
         const path = address[place.at] + place.path;
-        const options = { method: 'POST' as const, path, headers, body: JSON.stringify(body) };
+        const options = { method: 'POST' as const, path, headers, body: toBodyText(body) };
         const onAbort = () => {
           call.abort();
           reject(signal.reason);

@@ -3,18 +3,18 @@
  * question fails, the count is estimated: an engine that is really down says so when it is called.
  */
 import type { ChatMessage, ChatRequest, MediaKind } from '../contract/chat.ts';
-import type { Address } from './address.ts';
-import type { Question, Reply } from './ask.ts';
 import { toPrompt } from './body.ts';
-import type { Flavor } from './flavors.ts';
+import type { Fields, Flavor } from './flavors.ts';
+import type { Questions } from './questions.ts';
 
 export interface TokenParts {
-  address: Address;
   flavor: Flavor;
-  ask: (question: Question, signal: AbortSignal) => Promise<Reply>;
+  /** With the patience that counting is worth. */
+  questions: Questions;
 }
 
-const patienceMs = 10_000;
+/** A count is asked for beside the work itself, so it may not take as long. */
+export const tokenPatienceMs = 10_000;
 
 export async function countTokens(
   parts: TokenParts,
@@ -23,10 +23,9 @@ export async function countTokens(
 ): Promise<number> {
   signal.throwIfAborted();
   if (parts.flavor.tokenizer === undefined) return estimateTokens(request);
-  const patience = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]);
   try {
     const asked = parts.flavor.tokenizer === 'messages' ? askByMessages : askByTemplate;
-    return (await asked(parts, request, patience)) ?? estimateTokens(request);
+    return (await asked(parts, request, signal)) ?? estimateTokens(request);
   } catch {
     signal.throwIfAborted();
     return estimateTokens(request);
@@ -34,13 +33,9 @@ export async function countTokens(
 }
 
 /** vLLM, and SGLang since 0.5.12: `POST /tokenize` takes what decides a chat's prompt. */
-async function askByMessages(
-  { address, flavor, ask }: TokenParts,
-  request: ChatRequest,
-  signal: AbortSignal,
-) {
+async function askByMessages(parts: TokenParts, request: ChatRequest, signal: AbortSignal) {
   const { model, messages, tools, continue_final_message, add_generation_prompt, chat_template_kwargs } =
-    toPrompt(withoutMedia(request), flavor);
+    toPrompt(withoutMedia(request), parts.flavor);
   const body = {
     model,
     messages,
@@ -49,35 +44,22 @@ async function askByMessages(
     add_generation_prompt,
     chat_template_kwargs,
   };
-  const answer = await readJson(ask, { path: `${address.root}/tokenize`, body }, signal);
-  return typeof answer?.['count'] === 'number' ? answer['count'] + mediaTokens(request) : undefined;
+  const { count } = await ask(parts, '/tokenize', body, signal);
+  return typeof count === 'number' ? count + mediaTokens(request) : undefined;
 }
 
 /** llama.cpp: the prompt's text from `POST /apply-template`, then its tokens from `POST /tokenize`. */
-async function askByTemplate(
-  { address, flavor, ask }: TokenParts,
-  request: ChatRequest,
-  signal: AbortSignal,
-) {
-  const body = toPrompt(withoutMedia(request), flavor);
-  const applied = await readJson(ask, { path: `${address.root}/apply-template`, body }, signal);
-  const content = applied?.['prompt'];
+async function askByTemplate(parts: TokenParts, request: ChatRequest, signal: AbortSignal) {
+  const body = toPrompt(withoutMedia(request), parts.flavor);
+  const { prompt: content } = await ask(parts, '/apply-template', body, signal);
   if (typeof content !== 'string') return undefined;
   const question = { model: request.model, content, add_special: true };
-  const answer = await readJson(ask, { path: `${address.root}/tokenize`, body: question }, signal);
-  const tokens = answer?.['tokens'];
+  const { tokens } = await ask(parts, '/tokenize', question, signal);
   return Array.isArray(tokens) ? tokens.length + mediaTokens(request) : undefined;
 }
 
-async function readJson(
-  ask: TokenParts['ask'],
-  question: Question,
-  signal: AbortSignal,
-): Promise<Record<string, unknown> | undefined> {
-  const { status, text } = await ask(question, signal);
-  if (status !== 200) return undefined;
-  const answer: unknown = JSON.parse(text);
-  return typeof answer === 'object' && answer !== null ? (answer as Record<string, unknown>) : undefined;
+function ask({ questions }: TokenParts, path: string, body: Fields, signal: AbortSignal): Promise<Fields> {
+  return questions.post({ at: 'root', path }, body, ({ json }) => json as Fields, signal);
 }
 
 /** Tokenizer routes count a placeholder or refuse: media are not sent twice, but estimated. */

@@ -10,6 +10,7 @@ import { createSandboxDecision } from './decision.ts';
 import { createSandboxEmbedding } from './embedding.ts';
 import { createSandboxRerank } from './rerank.ts';
 import { ScriptOptions } from './script.ts';
+import { createSandboxSpeech } from './speech.ts';
 
 export const sandbox = defineEngineKind({
   kind: 'sandbox',
@@ -25,6 +26,7 @@ export const sandbox = defineEngineKind({
     embedding: createSandboxEmbedding(),
     rerank: createSandboxRerank(),
     decision: createSandboxDecision(),
+    speech: createSandboxSpeech(),
     health: async () => ({ ok: true }),
     close: async () => {},
   }),

@@ -9,6 +9,7 @@ import assert from 'node:assert';
 import { GatewayError } from '../../lib/errors.ts';
 import { createId } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
+import { shown } from '../../lib/quoted.ts';
 import { type Database, type Sql, StoreUnavailable } from '../../storage/database.ts';
 import { createAuthenticator } from './authenticate.ts';
 import { type Affected, createKeyCache } from './key-cache.ts';
@@ -300,7 +301,7 @@ function toAffected(payload: string): Affected | undefined {
 
 async function readSubscription(sql: Sql, idOrName: string): Promise<Subscription> {
   const found = await store.findSubscription(sql, idOrName);
-  if (found === undefined) throw new GatewayError('not_found', `There is no subscription ${idOrName}`);
+  if (found === undefined) throw new GatewayError('not_found', `There is no subscription ${shown(idOrName)}`);
   return found;
 }
 
@@ -308,10 +309,10 @@ async function readKey(sql: Sql, idOrPrefix: string): Promise<Key> {
   const found = await store.findKeys(sql, idOrPrefix);
   const [key] = found;
   // Somebody who pastes a whole secret must not find it in the log.
-  const shown = idOrPrefix.startsWith('key_') ? idOrPrefix : idOrPrefix.slice(0, longestPrefix);
-  if (key === undefined) throw new GatewayError('not_found', `There is no key ${shown}`);
+  const start = shown(idOrPrefix.startsWith('key_') ? idOrPrefix : idOrPrefix.slice(0, longestPrefix));
+  if (key === undefined) throw new GatewayError('not_found', `There is no key ${start}`);
   if (found.length > 1)
-    throw new GatewayError('conflict', `Several keys start with ${shown}: name one by its id`);
+    throw new GatewayError('conflict', `Several keys start with ${start}: name one by its id`);
   return key;
 }
 

@@ -6,6 +6,7 @@
 import type { EngineKind } from '../../engines/contract/engine.ts';
 import type { ModelType } from '../../engines/contract/model-type.ts';
 import { type ErrorKind, GatewayError } from '../../lib/errors.ts';
+import { quoted } from '../../lib/quoted.ts';
 import type { Model } from './declaration.ts';
 import { anthropicPrefix, parseName, readingsOf, withoutAnthropicPrefix } from './names.ts';
 import { buildSnapshot, type CatalogSettings, type Snapshot } from './snapshot.ts';
@@ -149,6 +150,6 @@ function missing(type: ModelType, name: string | undefined): GatewayError {
   const message =
     name === undefined
       ? `No model was named and there is no default ${type} model`
-      : `The ${type} model ${JSON.stringify(name.slice(0, 200))} does not exist`;
+      : `The ${type} model ${quoted(name)} does not exist`;
   return new GatewayError('not_found', message, { param: 'model' });
 }

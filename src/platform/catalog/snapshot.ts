@@ -208,7 +208,7 @@ function toModel(declaration: Declaration): Model {
     author: declaration.author ?? toAuthor(declaration),
     created: declaration.created ?? unknownCreated,
     engines: engineNames(declaration),
-    engineModel: declaration.file ?? declaration.engineModel ?? declaration.id,
+    engineModel: toEngineModel(declaration),
     aliases: declaration.aliases ?? [],
     legacyIds: declaration.legacyIds ?? [],
     private: declaration.private ?? false,
@@ -226,4 +226,10 @@ function toAuthor({ id, huggingFaceId }: Declaration): string {
   const named = [id, huggingFaceId].find((name) => name?.includes('/'));
   const author = named?.split('/', 1)[0]?.toLowerCase() ?? '';
   return /^[a-z0-9][a-z0-9._-]*$/.test(author) ? author : 'roundhouse';
+}
+
+/** A path is told apart from the name of a model by its scheme. */
+function toEngineModel({ id, engineModel, file }: Declaration): string {
+  if (file === undefined) return engineModel ?? id;
+  return /^https?:/.test(file) ? file : `file:${file}`;
 }

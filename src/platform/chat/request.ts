@@ -4,6 +4,7 @@
  */
 import type { ChatRequest, Tool, ToolChoice } from '../../engines/contract/chat.ts';
 import { GatewayError } from '../../lib/errors.ts';
+import { quoted } from '../../lib/quoted.ts';
 import type { ChatModel } from '../catalog/index.ts';
 import { toAffinity } from './affinity.ts';
 
@@ -80,7 +81,7 @@ export function checkToolChoice(
     throw invalid('tool_choice', 'requires tools');
   }
   if (typeof choice === 'object' && !tools.some(({ name }) => name === choice.name))
-    throw invalid('tool_choice', `names ${JSON.stringify(choice.name)}, which is not among tools`);
+    throw invalid('tool_choice', `names ${quoted(choice.name)}, which is not among tools`);
   return choice;
 }
 

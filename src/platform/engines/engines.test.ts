@@ -124,6 +124,41 @@ describe('the running engines', () => {
   });
 });
 
+describe('a slot of an engine', () => {
+  const here = new AbortController().signal;
+
+  it('that is granted to who has just left is given to the next', async () => {
+    setUp({ a: { kind: 'fake', slots: 1 } as never });
+    const first = engines.use(['a'], '', [])!;
+    first.enter('sub_1', here, 1_000);
+    const second = engines.use(['a'], '', [])!;
+    const waiting = second.enter('sub_1', here, 1_000);
+    first.release('answered');
+    // The slot is on its way to the second one, which leaves before it hears of it.
+    second.release('unproven');
+    await waiting;
+    expect(engines.use(['a'], '', [])?.enter('sub_1', here, 1_000)).toBeUndefined();
+  });
+});
+
+describe('a question beside the work', () => {
+  it('goes to a trusted engine, and to any other when there is none', () => {
+    setUp({ a: { kind: 'fake' }, b: { kind: 'fake' } });
+    for (let i = 0; i < 5; i++) engines.use(['a'], '', [])?.release(failWith('unreachable'));
+    expect(engines.forQuestion(['a', 'b'], '')).toBe(engines.get('b'));
+    expect(engines.forQuestion(['a'], '')).toBe(engines.get('a'));
+    expect(engines.forQuestion(['gone'], '')).toBeUndefined();
+  });
+
+  it('does not take the one trial that an engine gets', () => {
+    setUp({ a: { kind: 'fake' } });
+    for (let i = 0; i < 5; i++) engines.use(['a'], '', [])?.release(failWith('unreachable'));
+    time += 60_000;
+    engines.forQuestion(['a'], '');
+    expect(engines.use(['a'], '', [])?.name).toBe('a');
+  });
+});
+
 describe('a breaker', () => {
   it('waits longer after each failed trial, up to 15 seconds, and forgets that on a success', () => {
     let now = 0;

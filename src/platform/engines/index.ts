@@ -23,9 +23,9 @@ export interface EngineUse {
   readonly engine: Engine;
   /**
    * Takes one of the engine's own slots, where it has a number of them. Answers at once when one is free, else
-   * a promise: subscriptions take turns.
+   * a promise: subscriptions take turns. Without `maxWaitMs` it waits as long as that takes.
    */
-  enter(subscriptionId: string, signal: Leaving, maxWaitMs: number): Promise<void> | undefined;
+  enter(subscriptionId: string, signal: Leaving, maxWaitMs?: number): Promise<void> | undefined;
   /** How it went: failures that are the engine's own count against it, and a good answer wipes them out. */
   release(outcome: Outcome): void;
 }
@@ -37,6 +37,11 @@ export interface Engines {
    * them can be trusted at the moment; answers undefined when all were tried.
    */
   use(names: readonly string[], affinity: string, tried: readonly string[]): EngineUse | undefined;
+  /**
+   * An engine to ask something small of, such as a count: a trusted one if there is any. It is not counted as a
+   * use, and never the one trial that an engine gets after a failure.
+   */
+  forQuestion(names: readonly string[], affinity: string): Engine | undefined;
   /** Asks every engine whether it can take a request; one that does not answer in time cannot. */
   check(): Promise<ReadonlyMap<string, boolean>>;
   /**
@@ -168,6 +173,11 @@ export function createEngines({
       if (chosen === undefined) throw noneAnswers(left, now());
       return new Use(chosen);
     },
+    forQuestion(names, affinity) {
+      const there = names.flatMap((name) => running.get(name) ?? []);
+      const trusted = there.filter(({ breaker }) => breaker.retryAt === 0);
+      return (chooseEngine(trusted, affinity) ?? there[0])?.engine;
+    },
     check,
     prepare,
     async close() {
@@ -182,6 +192,7 @@ export function createEngines({
 class Use implements EngineUse {
   readonly #of: Running;
   #giveBack: Release | undefined;
+  #isReleased = false;
 
   constructor(of: Running) {
     this.#of = of;
@@ -196,11 +207,13 @@ class Use implements EngineUse {
     return this.#of.engine;
   }
 
-  enter(subscriptionId: string, signal: Leaving, maxWaitMs: number): Promise<void> | undefined {
+  enter(subscriptionId: string, signal: Leaving, maxWaitMs?: number): Promise<void> | undefined {
     const slot = this.#of.slots?.enter(subscriptionId, signal, maxWaitMs);
     if (slot instanceof Promise) {
       return slot.then((release) => {
-        this.#giveBack = release;
+        // Who left in the very moment in which the slot was granted has given back everything already.
+        if (this.#isReleased) release();
+        else this.#giveBack = release;
       });
     }
     this.#giveBack = slot;
@@ -209,6 +222,7 @@ class Use implements EngineUse {
 
   release(outcome: Outcome): void {
     const { breaker } = this.#of;
+    this.#isReleased = true;
     this.#of.active -= 1;
     this.#giveBack?.();
     if (outcome === 'answered') breaker.succeeded();

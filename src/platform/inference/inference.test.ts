@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ChatPort, ChatRequest, ChatResult, ChatSink, Usage } from '../../engines/contract/chat.ts';
+import type { Engine } from '../../engines/contract/engine.ts';
 import { toJsonBytes } from '../../engines/contract/json-bytes.ts';
 import { type ErrorKind, GatewayError } from '../../lib/errors.ts';
 import { createLog } from '../../lib/log.ts';
@@ -73,11 +74,13 @@ function setUp() {
   const b = createEngine();
   const rows: LedgerRow[] = [];
   const released: string[] = [];
+  const entered: string[] = [];
   let permits = 0;
   const byName = { a, b };
   inference = createInference({
     admission: {
-      enter: () => {
+      enter: (_subscription, modelId, { requestsPerMinute }) => {
+        entered.push(`${modelId}: ${requestsPerMinute}`);
         permits++;
         return { rate, release: () => void permits-- };
       },
@@ -98,7 +101,8 @@ function setUp() {
             void released.push(`${name} ${typeof outcome === 'string' ? outcome : outcome.kind}`),
         };
       },
-    } as Engines,
+      forQuestion: () => ({ kind: 'fake', chat: a.chat }) as Engine,
+    } as unknown as Engines,
     limitsOf: () => ({ requestsPerMinute: 60, concurrent: 8, maxQueueWaitMs: 1 }),
     now: () => 1_000,
     log: createLog('silent'),
@@ -123,11 +127,23 @@ function setUp() {
     end: () => void heard.push('end'),
     fail: ({ kind }) => void heard.push(`fail ${kind}`),
   };
-  return { a, b, rows, released, permits: () => permits, controller, operation, sink, heard };
+  return { a, b, rows, entered, released, permits: () => permits, controller, operation, sink, heard };
 }
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 const failure = (kind: ErrorKind) => new GatewayError(kind, 'x');
+
+describe('a count', () => {
+  it('that a client asks for has limits of its own, and no bill', async () => {
+    const { rows, entered, permits, operation } = setUp();
+    expect(await inference.countPrompt(operation, model, async () => request)).toBe(7);
+    expect([entered, permits(), rows]).toEqual([['m questions: 600'], 0, []]);
+    await expect(
+      inference.countPrompt(operation, model, () => Promise.reject(failure('invalid_request'))),
+    ).rejects.toMatchObject({ kind: 'invalid_request' });
+    expect(permits()).toBe(0);
+  });
+});
 
 describe('a stream', () => {
   it('passes the parts on, bills before the end, and gives everything back', async () => {
@@ -231,6 +247,17 @@ describe('a stream', () => {
       { outcome: 'cancelled', quantities: { promptTokens: 7, completionTokens: 1 } },
     ]);
     expect(heard).toEqual(['start', 'text hi']);
+  });
+
+  it('[BILL-4] bills by the bytes what an engine delivers in pieces of many tokens', async () => {
+    const { a, rows, controller, operation, sink } = setUp();
+    const done = inference.stream(operation, model, request, sink);
+    await turn();
+    for (let i = 0; i < 10; i++) a.calls[0]!.sink.text(0, toJsonBytes('x'.repeat(1_000)));
+    controller.abort(failure('invalid_request'));
+    await expect(done).rejects.toMatchObject({ kind: 'invalid_request' });
+    await inference.close();
+    expect(rows).toMatchObject([{ quantities: { completionTokens: 2_500, reasoningTokens: 0 } }]);
   });
 
   it('stops the engine when the client leaves before the first part, and bills nothing', async () => {

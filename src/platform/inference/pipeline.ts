@@ -1,5 +1,6 @@
 /** The steps around an engine call, which whole answers and streams share. */
 import type { ChatRequest } from '../../engines/contract/chat.ts';
+import type { Engine } from '../../engines/contract/engine.ts';
 import { GatewayError } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Admission, Limits, Permit } from '../admission/types.ts';
@@ -22,6 +23,8 @@ export interface PipelineParts {
 export interface Pipeline {
   /** At once when there is room. */
   admit(operation: Operation, model: Model): Permit | Promise<Permit>;
+  /** The same for a question beside the work, such as a count: with limits of its own. */
+  admitQuestion(operation: Operation, model: Model): Permit | Promise<Permit>;
   /** How long a request may wait for an engine's slot. */
   maxQueueWaitMs(model: Model): number;
   /** An engine that was not tried yet; throws what the last one failed with when there is none. */
@@ -31,6 +34,8 @@ export interface Pipeline {
     tried: readonly string[],
     failure: GatewayError | undefined,
   ): EngineUse;
+  /** An engine for a question beside the work; see `Engines.forQuestion`. */
+  engineForQuestion(model: Model, affinity: string): Engine;
   /** Prices and records an operation. Answers what it costs once the row cannot be lost any more. */
   bill(
     operation: Operation,
@@ -45,6 +50,9 @@ export interface Pipeline {
   readonly now: () => number;
   readonly log: Log;
 }
+
+/** A client may ask about a request a few times before it sends it. */
+const questionsPerRequest = 10;
 
 export function createPipeline({ admission, billing, engines, limitsOf, now, log }: PipelineParts): Pipeline {
   const background = new Set<Promise<unknown>>();
@@ -78,11 +86,26 @@ export function createPipeline({ admission, billing, engines, limitsOf, now, log
         return refused(operation, model, limits, error);
       }
     },
+    admitQuestion({ caller, signal }, model) {
+      const limits = limitsOf(model);
+      const requestsPerMinute = limits.requestsPerMinute * questionsPerRequest;
+      return admission.enter(
+        caller.subscriptionId,
+        `${model.id} questions`,
+        { ...limits, requestsPerMinute },
+        signal,
+      );
+    },
     maxQueueWaitMs: (model) => limitsOf(model).maxQueueWaitMs,
     nextEngine(model, affinity, tried, failure) {
       const use = engines.use(model.engines, affinity, tried);
       if (use !== undefined) return use;
       throw failure ?? new GatewayError('overloaded', `The model ${model.id} has no engine at the moment`);
+    },
+    engineForQuestion(model, affinity) {
+      const engine = engines.forQuestion(model.engines, affinity);
+      if (engine !== undefined) return engine;
+      throw new GatewayError('overloaded', `The model ${model.id} has no engine at the moment`);
     },
     bill({ id, caller, name }, model, startedAt, { quantities, outcome }, streamed) {
       const costPicoUsd = priceOf(model, quantities);

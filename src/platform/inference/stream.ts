@@ -37,6 +37,8 @@ export interface ChatStream {
 /** How long the prompt's tokens may be counted after a client has left, before they are estimated. */
 const countTimeoutMs = 5_000;
 const bytesPerToken = 4;
+/** On average: longer pieces hold several tokens each. */
+const longestTokenBytes = 16;
 
 export function createChatStream(parts: ChatStreamParts): ChatStream {
   return new ForwardingSink(parts);
@@ -53,6 +55,8 @@ class ForwardingSink implements ChatSink, ChatStream {
   #isOver = false;
   #textPieces = 0;
   #reasoningPieces = 0;
+  /** Of everything that was delivered, for engines whose pieces are no tokens. */
+  #bytes = 0;
   #usage: Usage | undefined;
   #outcome = 'stop';
   #resolve: () => void = () => {};
@@ -92,7 +96,7 @@ class ForwardingSink implements ChatSink, ChatStream {
     const { caller, signal } = this.#parts.operation;
     const waiting = this.#use.enter(caller.subscriptionId, signal, pipeline.maxQueueWaitMs(model));
     if (waiting === undefined) this.#call(this.#use);
-    else waiting.then(() => this.#call(this.#use as EngineUse), this.#refuse);
+    else waiting.then(() => this.#call(this.#use as EngineUse)).catch(this.#refuse);
   }
 
   #call({ engine: { chat } }: EngineUse): void {
@@ -117,12 +121,14 @@ class ForwardingSink implements ChatSink, ChatStream {
   text(choice: number, piece: JsonBytes, logprobs?: readonly TokenLogprob[]): void {
     if (!this.#isStarted) this.#start();
     this.#textPieces++;
+    this.#bytes += piece.length;
     this.#sink.text(choice, piece, logprobs);
   }
 
   reasoning(choice: number, piece: JsonBytes): void {
     if (!this.#isStarted) this.#start();
     this.#reasoningPieces++;
+    this.#bytes += piece.length;
     this.#sink.reasoning(choice, piece);
   }
 
@@ -135,6 +141,7 @@ class ForwardingSink implements ChatSink, ChatStream {
   ): void {
     if (!this.#isStarted) this.#start();
     this.#textPieces++;
+    this.#bytes += args.length;
     this.#sink.tool(choice, index, id, name, args);
   }
 
@@ -210,10 +217,12 @@ class ForwardingSink implements ChatSink, ChatStream {
     return { usage, costPicoUsd };
   }
 
-  /** What an engine that was cut off did not say: engines send a piece per token, and the prompt can be counted. */
+  /** What an engine that was cut off did not say: most send a piece per token, and the prompt can be counted. */
   async #delivered(): Promise<Usage> {
     const { request } = this.#parts;
-    const completionTokens = this.#textPieces + this.#reasoningPieces;
+    const pieces = this.#textPieces + this.#reasoningPieces;
+    const isCoarse = this.#bytes > pieces * longestTokenBytes;
+    const completionTokens = isCoarse ? Math.ceil(this.#bytes / bytesPerToken) : pieces;
     const promptTokens = await this.#use?.engine.chat
       ?.countTokens(request, AbortSignal.timeout(countTimeoutMs))
       .catch(() => estimateTokens(request));
@@ -221,7 +230,7 @@ class ForwardingSink implements ChatSink, ChatStream {
       promptTokens: promptTokens ?? 0,
       completionTokens,
       cachedTokens: 0,
-      reasoningTokens: this.#reasoningPieces,
+      reasoningTokens: Math.round((completionTokens * this.#reasoningPieces) / Math.max(1, pieces)),
     };
   }
 }

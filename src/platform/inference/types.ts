@@ -31,6 +31,27 @@ export interface Settlement {
   readonly outcome: string;
 }
 
+export interface SessionOptions {
+  /** As the ledger says it. */
+  readonly streamed: boolean;
+}
+
+/** The engine calls and the one bill of an operation. */
+export interface Session {
+  /** Aborted when the client leaves. */
+  readonly signal: AbortSignal;
+  /**
+   * One call of an engine, the same one for every call while that can be. Another is tried when it cannot be
+   * reached, is busy or silent, unless this call has delivered something already. Only the first call can be
+   * refused for want of a slot.
+   */
+  call<T>(work: (engine: Engine, signal: AbortSignal) => Promise<T>): Promise<T>;
+  /** What has reached the client so far, in all: what is billed if it ends early. */
+  delivered(quantities: Quantities): void;
+  /** Bills the whole: once, before the client sees the end. Answers what it costs, in pico-dollars. */
+  bill(settlement: Settlement): Promise<bigint>;
+}
+
 /** A request, or what is still to be done for it (media to fetch, tokens to count) once it has been admitted. */
 export type Prepared = ChatRequest | (() => Promise<ChatRequest>);
 
@@ -48,6 +69,18 @@ export interface Inference {
     affinity?: string,
   ): Promise<Billed<T>>;
 
+  /**
+   * One operation of several engine calls, or of one whose answer leaves piece by piece: admitted once, billed
+   * once. When `work` throws, what it has `delivered` is billed before the rejection: as `error`, or as
+   * `cancelled` when the client left. What delivered nothing costs nothing.
+   */
+  session<T>(
+    operation: Operation,
+    model: Model,
+    work: (session: Session) => Promise<T>,
+    options: SessionOptions,
+  ): Promise<T>;
+
   /** A whole chat answer. */
   complete(operation: Operation, model: ChatModel, request: Prepared): Promise<Billed<ChatResult>>;
 
@@ -60,6 +93,12 @@ export interface Inference {
 
   /** The prompt's tokens as the model's engine counts them. Neither limited nor billed. */
   countTokens(model: ChatModel, request: ChatRequest, signal: AbortSignal): Promise<number>;
+
+  /**
+   * The same as an operation of its own, for a client that asks for nothing else: not billed, but held to ten times
+   * the model's limits, since counting is work for the engine too.
+   */
+  countPrompt(operation: Operation, model: ChatModel, prepare: () => Promise<ChatRequest>): Promise<number>;
 
   /** Waits for the bills of clients who have left. */
   close(): Promise<void>;

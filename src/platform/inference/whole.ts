@@ -90,11 +90,7 @@ class WholeAnswer {
       const { caller, signal } = this.#operation;
       const waiting = use.enter(caller.subscriptionId, signal, this.#pipeline.maxQueueWaitMs(this.#model));
       if (waiting === undefined) this.#call(use);
-      else
-        waiting.then(
-          () => this.#call(use),
-          (error) => this.#fail(error),
-        );
+      else waiting.then(() => this.#call(use)).catch((error) => this.#fail(error));
     } catch (error) {
       this.#fail(error);
     }

@@ -5,6 +5,7 @@
 import { GatewayError } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import { type Database, StoreUnavailable } from '../../storage/database.ts';
+import { selectInputPage } from './input-page.ts';
 import * as store from './store.ts';
 import { createSweep } from './sweep.ts';
 import type { Responses } from './types.ts';
@@ -21,6 +22,10 @@ export interface ResponsesParts {
   /** The longest conversation that is put together again. */
   maxTurns?: number;
   maxHistoryChars?: number;
+  /** The most that single items which are referred to may have together. */
+  maxReferredChars?: number;
+  /** Of a page of items, where one item alone has not more. */
+  maxPageChars?: number;
 }
 
 const dayMs = 24 * 3600 * 1000;
@@ -31,10 +36,14 @@ const defaultSweepEveryMs = 3600 * 1000;
 const defaultMaxHistoryChars = 64 * 1024 * 1024;
 /** Ends a walk that goes round in a circle, too. */
 const defaultMaxTurns = 10_000;
+/** Two million tokens. A short request can ask for as much, and has it kept once more. */
+const defaultMaxReferredChars = 8 * 1024 * 1024;
+const defaultMaxPageChars = 8 * 1024 * 1024;
 
 export function createResponses(parts: ResponsesParts): Responses {
   const { database, now, log, retentionDays } = parts;
   const { maxTurns = defaultMaxTurns, maxHistoryChars = defaultMaxHistoryChars } = parts;
+  const { maxReferredChars = defaultMaxReferredChars, maxPageChars = defaultMaxPageChars } = parts;
   /** What was made then, or before, has had its time. */
   const expiredAt = () => now() - retentionDays() * dayMs;
   const writer = createWriter(database);
@@ -55,7 +64,7 @@ export function createResponses(parts: ResponsesParts): Responses {
     },
 
     async history(subscriptionId, id) {
-      if (!canBeStored(id)) return undefined;
+      if (!canBeStored(id)) return 'unknown';
       const chain = { subscriptionId, id, expiredAt: expiredAt(), maxTurns, maxChars: maxHistoryChars };
       const found = await asked(() => store.selectHistory(database, chain));
       if (found !== 'too long') return found;
@@ -66,10 +75,27 @@ export function createResponses(parts: ResponsesParts): Responses {
       );
     },
 
+    async inputItems(subscriptionId, id, query) {
+      if (!canBeStored(id)) return undefined;
+      // Its own turn is one more than what it may go on from.
+      const list = { subscriptionId, id, expiredAt: expiredAt(), maxTurns: maxTurns + 1 };
+      const page = await asked(() => selectInputPage(database, { ...list, maxChars: maxPageChars }, query));
+      if (page === 'unknown') return undefined;
+      if (page !== 'unknown item') return page;
+      throw new GatewayError('invalid_request', `after: there is no item ${query.after} in this list`, {
+        param: 'after',
+      });
+    },
+
     async items(subscriptionId, ids) {
-      const wanted = ids.filter(canBeStored);
-      if (wanted.length === 0) return new Map();
-      return asked(() => store.selectItems(database, subscriptionId, wanted, expiredAt()));
+      const wanted = { subscriptionId, ids: ids.filter(canBeStored), expiredAt: expiredAt() };
+      const found = await asked(() => store.selectItems(database, { ...wanted, maxChars: maxHistoryChars }));
+      if (found === 'too long')
+        throw tooLong(`the responses that items are referred to of have more than ${maxHistoryChars}`);
+      let chars = 0;
+      for (const { json } of found.values()) chars += json.length;
+      if (chars > maxReferredChars) throw tooLong(`the items referred to have more than ${maxReferredChars}`);
+      return found;
     },
 
     async remove(subscriptionId, id) {
@@ -81,6 +107,10 @@ export function createResponses(parts: ResponsesParts): Responses {
       await Promise.all([sweep.close(), writer.close()]);
     },
   };
+}
+
+function tooLong(problem: string): GatewayError {
+  return new GatewayError('invalid_request', `input: ${problem} characters together`, { param: 'input' });
 }
 
 /** Ids come from clients. What no database can hold is not there, rather than a failure. */

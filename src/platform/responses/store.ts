@@ -1,58 +1,57 @@
 /**
- * The statements on `responses` and `response_items`. On PostgreSQL the rows of a group travel in one statement;
- * on SQLite one prepared insert runs for each row in the database's own thread.
+ * The statements on `responses`. On PostgreSQL the rows of a group travel in one statement; on SQLite one prepared
+ * insert runs for each row in the database's own thread.
  */
 import type { Database, Sql, SqlValue } from '../../storage/database.ts';
-import type { StoredItem, StoredResponse } from './types.ts';
+import { parseItemsText, responseIdOf, toItemsText } from './items.ts';
+import type { FoundResponse, StoredItem, StoredResponse } from './types.ts';
 
 type Dialect = Database['dialect'];
 
-const responseColumns = ['id', 'subscription_id', 'created_at', 'previous_id', 'item_chars', 'json'];
-const itemColumns = ['response_id', 'position', 'is_output', 'subscription_id', 'id', 'json'];
+const columns = [
+  'id',
+  'subscription_id',
+  'created_at',
+  'previous_id',
+  'input_chars',
+  'output_chars',
+  'json',
+  'output',
+  'input',
+];
 
 /** All of them or none. */
 export async function insertResponses(
   database: Database,
   responses: readonly StoredResponse[],
 ): Promise<void> {
-  const rows: SqlValue[][] = [];
-  const itemRows: SqlValue[][] = [];
-  for (const { id, subscriptionId, createdAt, previousId, json, input, output } of responses) {
-    let position = 0;
-    let itemChars = 0;
-    const addItems = (items: readonly StoredItem[], isOutput: number) => {
-      for (const item of items) {
-        itemRows.push([id, position++, isOutput, subscriptionId, item.id, item.json]);
-        itemChars += item.json.length;
-      }
-    };
-    addItems(input, 0);
-    addItems(output, 1);
-    rows.push([id, subscriptionId, createdAt, previousId ?? null, itemChars, json]);
-  }
+  const rows = responses.map((response): SqlValue[] => {
+    const { id, subscriptionId, createdAt, previousId, json } = response;
+    const input = toItemsText(response.input);
+    const output = toItemsText(response.output);
+    return [
+      id,
+      subscriptionId,
+      createdAt,
+      previousId ?? null,
+      input.length,
+      output.length,
+      json,
+      output,
+      input,
+    ];
+  });
   const { dialect } = database;
-  await database.transaction((tx) =>
-    // Asked together, so that they travel together; they run in this order on either database.
-    Promise.all([
-      insertRows(tx, dialect, 'responses', responseColumns, rows),
-      insertRows(tx, dialect, 'response_items', itemColumns, itemRows),
-    ]),
-  );
+  await database.transaction((tx) => insertRows(tx, dialect, rows));
 }
 
 /** PostgreSQL takes 65,535 parameters. */
 const maxRowsAtOnce = 2_000;
 
-async function insertRows(
-  tx: Sql,
-  dialect: Dialect,
-  table: string,
-  columns: readonly string[],
-  rows: readonly (readonly SqlValue[])[],
-): Promise<void> {
-  const into = `insert into ${table} (${columns.join(', ')}) values `;
+async function insertRows(tx: Sql, dialect: Dialect, rows: readonly (readonly SqlValue[])[]): Promise<void> {
+  const into = `insert into responses (${columns.join(', ')}) values `;
   if (dialect === 'sqlite') {
-    if (rows.length > 0) await tx.each(into + toParameters(columns.length, 0), rows);
+    await tx.each(into + toParameters(columns.length, 0), rows);
     return;
   }
   for (let start = 0; start < rows.length; start += maxRowsAtOnce) {
@@ -77,75 +76,81 @@ export interface Named {
 export async function findResponse(
   sql: Sql,
   { subscriptionId, id, expiredAt }: Named,
-): Promise<StoredResponse | undefined> {
-  // One statement, so that nobody removes it in between; the object stands in one row, not beside every item.
-  const [found, ...items] = await sql.query<{
-    json: string;
-    item_id: string;
-    is_output: number;
-    created_at: number;
-    previous_id: string | null;
-  }>(
-    `with found as (
-       select id, json, created_at, previous_id from responses
-       where id = $1 and subscription_id = $2 and created_at > $3
-     )
-     select -1 as position, 0 as is_output, id as item_id, json, created_at, previous_id from found
-     union all
-     select i.position, i.is_output, i.id, i.json, 0, null
-     from found join response_items i on i.response_id = found.id
-     order by position`,
+): Promise<FoundResponse | undefined> {
+  const [found] = await sql.query<{ json: string; created_at: number; previous_id: string | null }>(
+    `select json, created_at, previous_id from responses
+     where id = $1 and subscription_id = $2 and created_at > $3`,
     [id, subscriptionId, expiredAt],
   );
   if (found === undefined) return undefined;
-  const toItems = (isOutput: number) =>
-    items.filter((row) => row.is_output === isOutput).map((row) => ({ id: row.item_id, json: row.json }));
-  return {
-    id,
-    subscriptionId,
-    createdAt: found.created_at,
-    previousId: found.previous_id ?? undefined,
-    json: found.json,
-    input: toItems(0),
-    output: toItems(1),
-  };
+  const { json, created_at: createdAt, previous_id: previousId } = found;
+  return { id, subscriptionId, createdAt, previousId: previousId ?? undefined, json };
 }
 
-/** Follows the turns back; undefined when one is missing. Nothing is read of a chain beyond its bounds. */
+/** Follows the turns back. Nothing is read of a chain beyond its bounds. */
 export async function selectHistory(
   sql: Sql,
   { subscriptionId, id, expiredAt, maxTurns, maxChars }: Named & { maxTurns: number; maxChars: number },
-): Promise<StoredItem[] | 'too long' | undefined> {
+): Promise<StoredItem[] | 'unknown' | 'broken' | 'too long'> {
   const rows = await sql.query<{
     turn: number;
     previous_id: string | null;
     chars: number;
-    id: string | null;
-    json: string | null;
+    input: string | null;
+    output: string | null;
   }>(
     `with recursive chain (id, previous_id, turn, chars) as (
-       select id, previous_id, 1, item_chars from responses
+       select id, previous_id, 1, input_chars + output_chars from responses
        where id = $1 and subscription_id = $2 and created_at > $3
        union all
-       select r.id, r.previous_id, chain.turn + 1, chain.chars + r.item_chars
+       select r.id, r.previous_id, chain.turn + 1, chain.chars + r.input_chars + r.output_chars
        from chain join responses r on r.id = chain.previous_id
        where r.subscription_id = $2 and r.created_at > $3 and chain.turn <= $4 and chain.chars <= $5
      ),
      oldest as (select turn, previous_id, chars from chain order by turn desc limit 1)
-     select oldest.turn, oldest.previous_id, oldest.chars, i.id, i.json
+     select oldest.turn, oldest.previous_id, oldest.chars, r.input, r.output
      from oldest left join chain on oldest.previous_id is null and oldest.turn <= $4 and oldest.chars <= $5
-       left join response_items i on i.response_id = chain.id
-     order by chain.turn desc, i.position`,
+       left join responses r on r.id = chain.id
+     order by chain.turn desc`,
     [id, subscriptionId, expiredAt, maxTurns, maxChars],
   );
   const [first] = rows;
-  if (first === undefined) return undefined;
+  if (first === undefined) return 'unknown';
   if (first.turn > maxTurns || first.chars > maxChars) return 'too long';
-  if (first.previous_id !== null) return undefined;
-  const items: StoredItem[] = [];
-  // A turn without items stands there as a row without any.
-  for (const { id, json } of rows) if (id !== null && json !== null) items.push({ id, json });
-  return items;
+  if (first.previous_id !== null) return 'broken';
+  return rows.flatMap(({ input, output }) =>
+    [input, output].flatMap((text) => (text === null ? [] : parseItemsText(text))),
+  );
+}
+
+export interface Turn {
+  id: string;
+  /** The length of its items. */
+  chars: number;
+}
+
+/**
+ * The turns that a response was made from, and itself, newest first and without their items. Only itself when one
+ * before it is gone, none when it is not there.
+ */
+export async function selectTurns(
+  sql: Sql,
+  { subscriptionId, id, expiredAt, maxTurns }: Named & { maxTurns: number },
+): Promise<Turn[]> {
+  const turns = await sql.query<Turn & { previous_id: string | null }>(
+    `with recursive chain (id, previous_id, turn, chars) as (
+       select id, previous_id, 1, input_chars from responses
+       where id = $1 and subscription_id = $2 and created_at > $3
+       union all
+       select r.id, r.previous_id, chain.turn + 1, r.input_chars + r.output_chars
+       from chain join responses r on r.id = chain.previous_id
+       where r.subscription_id = $2 and r.created_at > $3 and chain.turn < $4
+     )
+     select id, previous_id, chars from chain order by turn`,
+    [id, subscriptionId, expiredAt, maxTurns],
+  );
+  const isBroken = turns.length < maxTurns && turns.at(-1)?.previous_id != null;
+  return isBroken ? turns.slice(0, 1) : turns;
 }
 
 /** A JSON array of texts as rows with one column, `value`. */
@@ -154,22 +159,63 @@ const textsOfJson: Readonly<Record<Dialect, string>> = {
   postgres: 'select value from jsonb_array_elements_text(cast($2 as jsonb))',
 };
 
-export async function selectItems(
+/** The items of some turns by the turn's id; of the turn `inputOnly` what it brought. */
+export async function selectItemsOfTurns(
   database: Database,
-  subscriptionId: string,
   ids: readonly string[],
-  expiredAt: number,
-): Promise<Map<string, StoredItem>> {
-  const rows = await database.query<{ id: string; json: string }>(
-    `select i.id, i.json from response_items i join responses r on r.id = i.response_id
-     where i.subscription_id = $1 and i.id in (${textsOfJson[database.dialect]}) and r.created_at > $3
-     order by r.created_at, i.position`,
-    [subscriptionId, JSON.stringify(ids), expiredAt],
+  inputOnly: string,
+): Promise<Map<string, StoredItem[]>> {
+  const rows = await database.query<{ id: string; input: string; output: string | null }>(
+    `select id, input, case when id = $1 then null else output end as output
+     from responses where id in (${textsOfJson[database.dialect]})`,
+    [inputOnly, JSON.stringify(ids)],
   );
-  return new Map(rows.map(({ id, json }) => [id, { id, json }]));
+  return new Map(
+    rows.map(({ id, input, output }) => [
+      id,
+      [...parseItemsText(input), ...(output === null ? [] : parseItemsText(output))],
+    ]),
+  );
 }
 
-/** Whether it was there. Its items go by `on delete cascade`. */
+/**
+ * Asked twice: clients refer mostly to what was answered, and what a turn brought (pictures, the whole
+ * conversation) may be very much larger. Nothing is read when the texts to look into are longer than `maxChars`.
+ */
+export async function selectItems(
+  database: Database,
+  {
+    subscriptionId,
+    ids,
+    expiredAt,
+    maxChars,
+  }: { subscriptionId: string; ids: readonly string[]; expiredAt: number; maxChars: number },
+): Promise<Map<string, StoredItem> | 'too long'> {
+  const missing = new Set(ids);
+  const found = new Map<string, StoredItem>();
+  for (const column of ['output', 'input'] as const) {
+    if (missing.size === 0) break;
+    const responseIds = [...new Set([...missing].map(responseIdOf))];
+    const rows = await database.query<{ total: number | null; items: string | null }>(
+      `with named as (
+         select id, ${column}_chars as chars from responses
+         where subscription_id = $1 and id in (${textsOfJson[database.dialect]}) and created_at > $3
+       ),
+       measured as (select cast(sum(chars) as bigint) as total from named)
+       select measured.total, r.${column} as items
+       from measured left join named on measured.total <= $4 left join responses r on r.id = named.id`,
+      [subscriptionId, JSON.stringify(responseIds), expiredAt, maxChars],
+    );
+    if ((rows[0]?.total ?? 0) > maxChars) return 'too long';
+    for (const { items } of rows) {
+      if (items === null) continue;
+      for (const item of parseItemsText(items)) if (missing.delete(item.id)) found.set(item.id, item);
+    }
+  }
+  return found;
+}
+
+/** Whether it was there. */
 export async function deleteResponse(sql: Sql, { subscriptionId, id, expiredAt }: Named): Promise<boolean> {
   const deleted = await sql.query(
     'delete from responses where id = $1 and subscription_id = $2 and created_at > $3 returning id',

@@ -22,13 +22,38 @@ export interface StoredResponse {
   readonly output: readonly StoredItem[];
 }
 
+/** A response without its items, which are much larger than itself. */
+export type FoundResponse = Omit<StoredResponse, 'input' | 'output'>;
+
+export interface PageQuery {
+  /** At most as many; fewer where they are very long. */
+  readonly limit: number;
+  /** `asc`: the oldest first. */
+  readonly order: 'asc' | 'desc';
+  /** The id of the last item of the page before. */
+  readonly after?: string | undefined;
+}
+
+export interface ItemPage {
+  readonly items: readonly StoredItem[];
+  readonly hasMore: boolean;
+}
+
 export interface Responses {
   /** Resolves when it cannot be lost any more. Those that come together are written together. */
   save(response: StoredResponse): Promise<void>;
-  find(subscriptionId: string, id: string): Promise<StoredResponse | undefined>;
-  /** What was said up to and with this answer, oldest first. Undefined when it, or a turn before it, is gone. */
-  history(subscriptionId: string, id: string): Promise<readonly StoredItem[] | undefined>;
-  /** Those of the items that are there, by id. */
+  find(subscriptionId: string, id: string): Promise<FoundResponse | undefined>;
+  /**
+   * What was said up to and with this answer, oldest first. `unknown` when the answer is not there, `broken` when
+   * a turn before it is gone.
+   */
+  history(subscriptionId: string, id: string): Promise<readonly StoredItem[] | 'unknown' | 'broken'>;
+  /**
+   * What this answer was made from: all that was said before it, and what its own turn brought. Only the latter
+   * where a turn before it is gone; undefined when the answer is not there.
+   */
+  inputItems(subscriptionId: string, id: string, query: PageQuery): Promise<ItemPage | undefined>;
+  /** Those of the items that are there, by id. Too many characters together are the client's mistake. */
   items(subscriptionId: string, ids: readonly string[]): Promise<ReadonlyMap<string, StoredItem>>;
   /** False when there is none. Its items go with it. */
   remove(subscriptionId: string, id: string): Promise<boolean>;

@@ -74,7 +74,8 @@ export function createModelHost(parts: ModelHostParts): RunningHost {
   const settings: ProgramSettings = {
     idleMs: parts.idleMs,
     pulseMs: parts.pulseMs ?? 1_000,
-    nice: parts.nice ?? 10,
+    // On two cores, while a model wrote, the gateway's p99 rose by 6 ms with 19 and by 20 ms with 10.
+    nice: parts.nice ?? 19,
     options: parts.options ?? {},
   };
   const places = new Map<string, Place>();

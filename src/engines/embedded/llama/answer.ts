@@ -2,7 +2,7 @@
  * One answer on its way out: thoughts, text and calls are told apart by the marks that models put around them,
  * and the text ends at a stop sequence.
  *
- *   start ──<think>──▶ thinking ──</think>──▶ text ──mark of a call──▶ calling ──its end──▶ text
+ *   start ──<think>──▶ thinking ──</think>──▶ between ──▶ text ──mark of a call──▶ calling ──its end──▶ between
  */
 import { randomBytes } from 'node:crypto';
 import type { TokenLogprob } from '../../contract/chat.ts';
@@ -37,7 +37,7 @@ const thinkClose = '</think>';
 export function createAnswer(parts: AnswerParts): Answer {
   const { choice, emit, stops, toolFormat, isThinking, isContinued } = parts;
   const finder = createStopFinder(stops);
-  let state: 'start' | 'thinking' | 'text' | 'calling' = isThinking ? 'thinking' : 'start';
+  let state: 'start' | 'thinking' | 'between' | 'text' | 'calling' = isThinking ? 'thinking' : 'start';
   let pending = '';
   /** Of the tokens in `pending`. */
   let described: TokenLogprob[] = [];
@@ -100,9 +100,14 @@ export function createAnswer(parts: AnswerParts): Answer {
       }
       case 'thinking':
         return takeUntil(thinkClose, think, () => {
-          state = 'text';
-          pending = pending.trimStart();
+          state = 'between';
         });
+      case 'between':
+        // White space around marks is no part of the answer.
+        pending = pending.trimStart();
+        if (pending === '') return false;
+        state = 'text';
+        return true;
       case 'text': {
         if (toolFormat === undefined || toolFormat.onlyFirst) {
           write(pending);
@@ -117,8 +122,8 @@ export function createAnswer(parts: AnswerParts): Answer {
         const end = toolFormat?.close === undefined ? -1 : pending.indexOf(toolFormat.close);
         if (end < 0 || toolFormat?.close === undefined) return false;
         const text = pending.slice(0, end);
-        pending = pending.slice(end + toolFormat.close.length).trimStart();
-        state = 'text';
+        pending = pending.slice(end + toolFormat.close.length);
+        state = 'between';
         call(text);
         return true;
       }

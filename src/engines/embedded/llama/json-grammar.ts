@@ -12,7 +12,7 @@ type Schema = Readonly<Record<string, unknown>>;
 
 const basics: Readonly<Record<string, string>> = {
   ws: '" "?',
-  char: String.raw`[^"\\\x7F\x00-\x1F] | "\\" (["\\/bfnrt] | "u" [0-9a-fA-F]{4})`,
+  char: String.raw`[^"\\\x00-\x1F] | "\\" (["\\/bfnrt] | "u" [0-9a-fA-F]{4})`,
   string: String.raw`"\"" char* "\""`,
   // Bounded, or a small model writes digits forever.
   digits: '"0" | [1-9] [0-9]{0,15}',

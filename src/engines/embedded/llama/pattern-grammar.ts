@@ -3,7 +3,7 @@ import { GrammarError } from './grammar-error.ts';
 
 const classes: Readonly<Record<string, string>> = { d: '0-9', w: '0-9A-Za-z_', s: ' ' };
 /** What a JSON string cannot hold as it is. */
-const unsafe = String.raw`"\\\x00-\x1F\x7F`;
+const unsafe = String.raw`"\\\x00-\x1F`;
 const any = `[^${unsafe}]`;
 
 export function toPatternGrammar(pattern: string): string {

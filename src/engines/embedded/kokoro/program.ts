@@ -1,0 +1,5 @@
+/** The process that runs Kokoro. */
+import { serve } from '../host/serve.ts';
+import { createKokoroRuntime } from './kokoro.ts';
+
+serve(createKokoroRuntime);

@@ -1,0 +1,179 @@
+/** The one door to sound: tells what a file is, hands the work to a process, and says in our words what went wrong. */
+import assert from 'node:assert';
+import { GatewayError } from '../../lib/errors.ts';
+import type { Log } from '../../lib/log.ts';
+import { acceptedSound, sniffContainer } from './container.ts';
+import { JobFailure } from './failure.ts';
+import { createPool, type Job, type MediaLimits } from './pool.ts';
+import type { Container, JobKind, JobKinds } from './program/protocol.ts';
+import type { Media } from './types.ts';
+import { toWav } from './wav.ts';
+
+export const mediaLimits: MediaLimits = {
+  processes: 8,
+  queueMs: 20_000,
+  timeoutMs: 60_000,
+  cpuMs: 180_000,
+  memoryMb: 512,
+  idleMs: 60_000,
+};
+
+/** Five hours of 24 kHz. */
+const mostOutputBytes = 1e9;
+const bytesPerSample = 2;
+const slowest = 0.25;
+const fastest = 4;
+
+export interface MediaParts {
+  readonly log: Log;
+  readonly limits?: Partial<MediaLimits>;
+  /** Tests put one of their own here. */
+  readonly program?: URL;
+}
+
+export interface RunningMedia extends Media {
+  /** The processes there are. */
+  readonly pids: readonly number[];
+}
+
+export function createMedia({ log, limits: given, program = ownProgram() }: MediaParts): RunningMedia {
+  const limits = { ...mediaLimits, ...given };
+  const pool = createPool({ log, limits, program });
+
+  /** Output that is wanted as a whole. */
+  async function collect<Kind extends JobKind>(
+    job: Job<Kind>,
+    signal: AbortSignal,
+  ): Promise<{ bytes: Buffer; result: JobKinds[Kind]['result'] }> {
+    const parts: Uint8Array[] = [];
+    const run = pool.run(job, signal);
+    for (;;) {
+      const step = await run.next();
+      if (step.done) return { bytes: Buffer.concat(parts), result: step.value };
+      parts.push(step.value);
+    }
+  }
+
+  async function stretch(
+    samples: Int16Array,
+    sampleRate: number,
+    speed: number,
+    signal: AbortSignal,
+  ): Promise<Int16Array> {
+    signal.throwIfAborted();
+    checkSpeed(speed);
+    if (speed === 1 || samples.length === 0) return samples;
+    const options = { sampleRate, speed };
+    const job = { kind: 'stretch', options, input: toBytes(samples), maxBytes: mostOutputBytes } as const;
+    try {
+      return toSamples((await collect(job, signal)).bytes);
+    } catch (error) {
+      throw toOurFault(error);
+    }
+  }
+
+  return {
+    get pids() {
+      return pool.pids;
+    },
+
+    async probe(bytes, param, signal) {
+      const options = { container: toContainer(bytes, param) };
+      try {
+        return (await collect({ kind: 'probe', options, input: bytes, maxBytes: 0 }, signal)).result;
+      } catch (error) {
+        throw toRefusal(error, param, limits);
+      }
+    },
+
+    async *decode(bytes, { sampleRate, maxSeconds, param }, signal) {
+      const options = { container: toContainer(bytes, param), sampleRate, maxSeconds };
+      const maxBytes = (maxSeconds + 1) * sampleRate * bytesPerSample;
+      try {
+        const parts = pool.run({ kind: 'decode', options, input: bytes, maxBytes }, signal);
+        for await (const part of parts) yield toSamples(part);
+      } catch (error) {
+        throw toRefusal(error, param, limits);
+      }
+    },
+
+    async encode(samples, { format, sampleRate, speed = 1 }, signal) {
+      signal.throwIfAborted();
+      checkSpeed(speed);
+      if (format === 'wav') {
+        const stretched = speed === 1 ? samples : await stretch(samples, sampleRate, speed, signal);
+        return toWav(stretched, sampleRate);
+      }
+      const options = { format, sampleRate, speed };
+      const job = { kind: 'encode', options, input: toBytes(samples), maxBytes: mostOutputBytes } as const;
+      try {
+        return (await collect(job, signal)).bytes;
+      } catch (error) {
+        throw toOurFault(error);
+      }
+    },
+
+    stretch,
+
+    close: () => pool.close(),
+  };
+}
+
+function ownProgram(): URL {
+  return new URL('./program/program.ts', import.meta.url);
+}
+
+function checkSpeed(speed: number): void {
+  assert(speed >= slowest && speed <= fastest, `a speed is from ${slowest} to ${fastest}`);
+}
+
+function toContainer(bytes: Buffer, param: string): Container {
+  const container = sniffContainer(bytes);
+  if (container !== undefined) return container;
+  throw refusal(
+    param,
+    bytes.length === 0 ? 'is empty' : `is not audio of an accepted kind: ${acceptedSound}`,
+  );
+}
+
+/** What becomes of a file is its own doing, a crash included: a client must not be told to try it again. */
+function toRefusal(error: unknown, param: string, { timeoutMs, memoryMb }: MediaLimits): unknown {
+  if (!(error instanceof JobFailure)) return error;
+  switch (error.reason) {
+    case 'input':
+      return refusal(param, error.problem ?? 'cannot be decoded', error);
+    case 'crash':
+    case 'output':
+      return refusal(param, 'cannot be decoded', error);
+    case 'time':
+      return refusal(param, `takes too long to decode: the limit is ${timeoutMs / 1000} s`, error);
+    case 'memory':
+      return refusal(param, `takes more than ${memoryMb} MB of memory to decode`, error);
+    case 'job':
+    case 'outside':
+      return toOurFault(error);
+  }
+}
+
+function toOurFault(error: unknown): unknown {
+  if (!(error instanceof JobFailure)) return error;
+  if (error.reason === 'outside')
+    return new GatewayError('unreachable', 'The audio was not processed to its end; try again', {
+      cause: error,
+    });
+  return new GatewayError('internal', 'The audio could not be processed', { cause: error });
+}
+
+function refusal(param: string, problem: string, cause?: unknown): GatewayError {
+  return new GatewayError('invalid_request', `${param} ${problem}`, { param, cause });
+}
+
+function toBytes({ buffer, byteOffset, byteLength }: Int16Array): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
+}
+
+/** Bytes of a message begin anywhere; samples must begin at an even place. */
+function toSamples(bytes: Uint8Array): Int16Array {
+  const aligned = bytes.byteOffset % bytesPerSample === 0 ? bytes : new Uint8Array(bytes);
+  return new Int16Array(aligned.buffer, aligned.byteOffset, aligned.byteLength / bytesPerSample);
+}

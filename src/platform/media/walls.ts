@@ -1,0 +1,68 @@
+/**
+ * How a media process is started: with nothing of the gateway's environment, with the kernel's limits, and under
+ * Node's permission model, so that its own code reads no file but its program and FFmpeg.
+ */
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export interface Command {
+  readonly file: string;
+  readonly args: readonly string[];
+}
+
+export interface Walls {
+  readonly program: URL;
+  readonly memoryMb: number;
+  /** Of processor time that a process may use in its whole life. */
+  readonly lifetimeCpuMs: number;
+  /** Folders that it may read besides. */
+  readonly readable?: readonly string[];
+}
+
+const shell = '/bin/sh';
+/** Node itself needs about 25; the program fills up the rest. */
+const descriptors = 64;
+/** Stacks and reserves of Node's threads count as well, though nothing is in them. */
+const reserveMb = 768;
+const heapMb = 128;
+
+/** Sets what can be set and goes on without the rest: macOS, for one, has no limit on memory. */
+const limitScript =
+  'for limit in "-c 0" "-f 0" "-n $1" "-d $2" "-t $3"; do ulimit $limit 2>/dev/null; done; shift 3; exec "$@"';
+
+export function toCommand({ program, memoryMb, lifetimeCpuMs, readable = [] }: Walls): Command {
+  const programFolder = fileURLToPath(new URL('./program/', import.meta.url));
+  const folders = [programFolder, dirname(fileURLToPath(program)), ...packageFolders(), ...readable];
+  // An addon is not held by it: it stops what runs in JavaScript. The other walls are for FFmpeg itself.
+  const node = [
+    process.execPath,
+    '--permission',
+    '--allow-addons',
+    ...folders.map((folder) => `--allow-fs-read=${folder.endsWith(sep) ? folder : folder + sep}`),
+    '--allow-fs-read=/dev/null',
+    `--allow-fs-read=${fileURLToPath(new URL('../../../package.json', import.meta.url))}`,
+    '--disable-warning=ExperimentalWarning',
+    '--disable-warning=SecurityWarning',
+    `--max-old-space-size=${heapMb}`,
+    fileURLToPath(program),
+  ];
+  if (!existsSync(shell)) return { file: process.execPath, args: node.slice(1) };
+  const limits = [descriptors, (memoryMb + reserveMb) * 1024, Math.ceil(lifetimeCpuMs / 1000)].map(String);
+  return { file: shell, args: ['-c', limitScript, 'sh', ...limits, ...node] };
+}
+
+/** Where FFmpeg's addon lies, as far as it is installed: the program tells what is missing when it loads it. */
+function packageFolders(): string[] {
+  const folders: string[] = [];
+  try {
+    const library = import.meta.resolve('node-av/lib');
+    folders.push(fileURLToPath(new URL('../../', library)));
+    const addon = `@seydx/node-av-${process.platform}-${process.arch}/package.json`;
+    folders.push(dirname(createRequire(library).resolve(addon)));
+  } catch {
+    // One of the two is not there.
+  }
+  return folders;
+}
