@@ -132,7 +132,7 @@ const streamEnd: Readonly<Record<FormatName, string>> = {
 };
 
 /** Asks once and looks at the answer: nothing is worth measuring that answers wrongly. */
-async function checkedOrder(
+export async function checkedOrder(
   bench: Bench,
   server: Server,
   scenario: ScenarioName,
@@ -210,7 +210,7 @@ export async function measureLatency(
   return { scenario, perSecond, floor: below, gateway: above, added };
 }
 
-function toLower(samples: readonly Percentiles[]): Percentiles {
+export function toLower(samples: readonly Percentiles[]): Percentiles {
   return { p50: quartile(samples.map(({ p50 }) => p50)), p99: quartile(samples.map(({ p99 }) => p99)) };
 }
 

@@ -2,7 +2,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -37,10 +37,12 @@ function here(file: string): string {
   return fileURLToPath(new URL(file, import.meta.url));
 }
 
+const noCores: Cores = { measured: undefined, load: undefined, engine: undefined };
+
 export function findCores(): Cores {
   const allowed = allowedCores();
   const [measured, load, engine = load] = allowed;
-  if (allowed.length < 2 || !hasTaskset()) return { measured: undefined, load: undefined, engine: undefined };
+  if (allowed.length < 2 || !hasTaskset()) return noCores;
   return { measured, load, engine };
 }
 
@@ -66,13 +68,17 @@ function allowedCores(): number[] {
   }
 }
 
+export interface BenchOptions {
+  profileFolder?: string | undefined;
+  /** Where weights were fetched to: model processes need them, and cores that are not the gateway's alone. */
+  modelsFolder?: string | undefined;
+}
+
 /** Everything that is started here ends with `stop`, also when something on the way fails. */
-export async function withBench(
-  options: { profileFolder: string | undefined },
-  work: (bench: Bench) => Promise<void>,
-): Promise<void> {
+export async function withBench(options: BenchOptions, work: (bench: Bench) => Promise<void>): Promise<void> {
   await using opened = new AsyncDisposableStack();
-  const cores = findCores();
+  const isPinned = options.modelsFolder === undefined;
+  const cores = isPinned ? findCores() : noCores;
   const profile =
     options.profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${options.profileFolder}`];
 
@@ -92,7 +98,7 @@ export async function withBench(
     profile,
   );
   const { child: loader } = await startOwn('load', cores.load, []);
-  const { gateway, key } = await openGateway(opened, cores, engine, profile);
+  const { gateway, key } = await openGateway(opened, cores, engine, profile, options.modelsFolder);
   await work({
     engine,
     floor,
@@ -122,8 +128,13 @@ async function openGateway(
   cores: Cores,
   engine: Server,
   flags: string[],
+  modelsFolder: string | undefined,
 ): Promise<{ gateway: Server; key: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'roundhouse-bench-'));
+  if (modelsFolder !== undefined) {
+    mkdirSync(join(folder, 'data'));
+    symlinkSync(modelsFolder, join(folder, 'data', 'models'));
+  }
   opened.defer(() => rmSync(folder, { recursive: true, force: true }));
   const key = `rh-bench-${randomBytes(16).toString('hex')}`;
   const { child, port } = await startGateway(folder, cores.measured, engine.port, { key, flags });

@@ -1,5 +1,6 @@
 /** The budgets of the design, and how the measurements stand against them. */
 import { cpus, totalmem } from 'node:os';
+import type { BesideResult } from './beside.ts';
 import type { FormatResult, LatencyResult, ScenarioResult, SoakResult } from './measure.ts';
 import type { ScenarioName } from './traffic.ts';
 
@@ -15,6 +16,7 @@ export interface Results {
   memory: { idleMb: number; afterMb: number; floorMb: number } | undefined;
   start: { warmMs: number; coldMs: number } | undefined;
   soak: SoakResult | undefined;
+  beside: BesideResult | undefined;
 }
 
 export interface Verdict {
@@ -31,6 +33,7 @@ const addedMs = { p50: 0.5, p99: 5 };
 const startBudgetMs = { warm: 800, cold: 1_100 };
 const idleBudgetMb = 150;
 const growthBudgetPercent = 10;
+const besideBudgetMs = 10;
 
 const scenarioTitles: Record<ScenarioName, string> = {
   json: 'JSON',
@@ -38,7 +41,7 @@ const scenarioTitles: Record<ScenarioName, string> = {
   paced: '100-token stream, paced',
 };
 
-export function toVerdicts({ costs, latencies, formats, memory, start, soak }: Results): Verdict[] {
+export function toVerdicts({ costs, latencies, formats, memory, start, soak, beside }: Results): Verdict[] {
   const verdicts: Verdict[] = [];
   const add = (what: string, value: number, budget: number, write: (value: number) => string) =>
     verdicts.push({ what, measured: write(value), budget: `≤ ${write(budget)}`, isMet: value <= budget });
@@ -71,11 +74,13 @@ export function toVerdicts({ costs, latencies, formats, memory, start, soak }: R
       growthBudgetPercent,
       (value) => `${value.toFixed(1)} %`,
     );
+  if (beside !== undefined)
+    add('added latency beside models at work, p99', beside.added.p99, besideBudgetMs, inMs);
   return verdicts;
 }
 
 export function toText(results: Results, verdicts: readonly Verdict[]): string {
-  const { costs, latencies, formats, memory, soak } = results;
+  const { costs, latencies, formats, memory, soak, beside } = results;
   const parts = [
     `${results.hardware}\nNode ${results.node}, ${results.placement}, ${results.date}\n${results.command}`,
   ];
@@ -125,6 +130,20 @@ export function toText(results: Results, verdicts: readonly Verdict[]): string {
     parts.push(
       `soak: ${soak.beforeMb.toFixed(0)} MB before, ${soak.afterMb.toFixed(0)} MB after ${soak.requests} requests; on the way ${soak.samplesMb.map((mb) => mb.toFixed(0)).join(' ')}`,
     );
+  if (beside !== undefined) {
+    const toRow = (name: string, { p50, p99 }: { p50: number; p99: number }) => [
+      name,
+      p50.toFixed(2),
+      p99.toFixed(2),
+    ];
+    parts.push(
+      toTable(
+        [`whole answers of the mock engine at ${beside.perSecond}/s`, 'p50 ms', 'p99 ms'],
+        [toRow('alone', beside.alone), toRow('beside models at work', beside.beside)],
+      ),
+      `meanwhile ${beside.tokens} tokens were written and ${beside.embeddings} texts embedded`,
+    );
+  }
   parts.push(
     toTable(
       ['budget', 'measured', 'budget', ''],

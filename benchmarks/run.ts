@@ -4,11 +4,17 @@
  *   --quick            about 40 seconds instead of a few minutes
  *   --only json,burst  some of json, burst, paced, formats
  *   --soak 100000      memory before and after as many requests, and nothing else
+ *   --beside           latency while the gateway's own models are at work, and nothing else
  *   --json             the results as JSON on standard output
  *   --check            a missed budget ends with exit code 1
  *   --profile folder   writes CPU profiles of floor and gateway there; their numbers are then no measurement
  */
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { createPacks } from '../src/engines/embedded/packs/index.ts';
+import { createLog } from '../src/lib/log.ts';
+import { measureBeside } from './beside.ts';
 import {
   type LatencyResult,
   measureCost,
@@ -28,6 +34,7 @@ const { values: options } = parseArgs({
     quick: { type: 'boolean', default: false },
     only: { type: 'string' },
     soak: { type: 'string' },
+    beside: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
     check: { type: 'boolean', default: false },
     profile: { type: 'string' },
@@ -39,7 +46,7 @@ const plan: Plan = options.quick
   ? { scenarios, rounds: 3, roundMs: 1_000, warmUpShare: 0.3, latencyRounds: 1 }
   : { scenarios, rounds: 9, roundMs: 2_500, warmUpShare: 1, latencyRounds: 4 };
 const soakRequests = options.soak === undefined ? undefined : toCount(options.soak);
-const isPlain = soakRequests === undefined && options.profile === undefined;
+const isPlain = soakRequests === undefined && options.profile === undefined && !options.beside;
 
 process.once('SIGINT', () => process.exit(130));
 
@@ -59,6 +66,7 @@ const results: Results = {
   memory: undefined,
   start: undefined,
   soak: undefined,
+  beside: undefined,
 };
 
 if (isPlain && options.only === undefined) {
@@ -70,8 +78,13 @@ if (isPlain && options.only === undefined) {
     coldMs: await measureStartMs({ withCache: false }),
   };
 }
-await withBench({ profileFolder: options.profile }, async (bench) => {
+const modelsFolder = options.beside ? await pullModels() : undefined;
+await withBench({ profileFolder: options.profile, modelsFolder }, async (bench) => {
   results.placement = bench.placement;
+  if (options.beside) {
+    results.beside = await measureBeside(bench, plan, tell);
+    return;
+  }
   if (soakRequests !== undefined) {
     results.soak = await measureGrowth(bench, soakRequests, plan, tell);
     return;
@@ -106,6 +119,21 @@ function toScenarios(list: string | undefined): { scenarios: ScenarioName[]; has
     throw new Error(`--only takes some of ${[...scenarioNames, 'formats'].join(',')}, not ${name}`);
   });
   return { scenarios, hasFormats: names.includes('formats') };
+}
+
+/** The weights, where tests keep theirs too. */
+async function pullModels(): Promise<string> {
+  const dataFolder = fileURLToPath(new URL('../node_modules/.cache/roundhouse-packs', import.meta.url));
+  const packs = createPacks({ dataFolder, log: createLog('warn'), variable: (name) => process.env[name] });
+  try {
+    for (const name of ['tinyllama-1.1b-chat', 'all-minilm-l6-v2']) {
+      tell(`pull ${name}`);
+      await packs.pull(name, () => {});
+    }
+  } finally {
+    await packs.close();
+  }
+  return join(dataFolder, 'models');
 }
 
 function toCount(text: string): number {

@@ -14,6 +14,7 @@ import { referenceRoutes } from './reference/index.ts';
 import { rerankRoutes } from './rerank/index.ts';
 import { responsesRoutes } from './responses/index.ts';
 import { speechRoutes } from './speech/index.ts';
+import { transcriptionRoutes } from './transcription/index.ts';
 import { videoRoutes } from './videos/index.ts';
 
 const capabilities: readonly Route[] = [
@@ -28,6 +29,7 @@ const capabilities: readonly Route[] = [
   ...videoRoutes,
   ...musicRoutes,
   ...speechRoutes,
+  ...transcriptionRoutes,
   ...accountRoutes,
   ...healthRoutes,
   ...adminRoutes,

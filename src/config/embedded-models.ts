@@ -129,6 +129,27 @@ export const embeddedModels: Builtins['models'] = [
     ],
     defaultVoice: 'slt',
   },
+  {
+    ...origin,
+    id: 'whisper-base',
+    type: 'transcription',
+    author: 'openai',
+    name: 'Whisper base',
+    description:
+      'Transcribes some ninety languages, on the CPU beside the gateway: about five times faster than it is listened to. Best in English and the larger European languages.',
+    huggingFaceId: 'openai/whisper-base',
+  },
+  {
+    ...origin,
+    id: 'moonshine-tiny',
+    type: 'transcription',
+    author: 'useful-sensors',
+    name: 'Moonshine tiny',
+    description:
+      'Transcribes English, on the CPU beside the gateway: ten times and more faster than it is listened to. Takes no spelling guidance.',
+    huggingFaceId: 'UsefulSensors/moonshine-tiny',
+    languages: ['en'],
+  },
 ];
 
 export const embeddedDefaults: Builtins['defaults'] = {
@@ -137,4 +158,5 @@ export const embeddedDefaults: Builtins['defaults'] = {
   rerank: 'bge-small-similarity',
   decision: 'minilm-decision',
   speech: 'kokoro-82m',
+  transcription: 'whisper-base',
 };

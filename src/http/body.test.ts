@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createShell, type Shell } from '../../test/support/shell.ts';
 import { chat, shellRoutes } from '../../test/support/shell-routes.ts';
+import { parseJson } from './json.ts';
 
 let shell: Shell;
 const setUp = () => {
@@ -126,6 +127,29 @@ describe('bodies', () => {
       'The body has more than 200000 values',
     ]);
     expect((await post({ text: ','.repeat(300_000) }, {}, '/v1/large')).status).toBe(200);
+  });
+
+  it('lists and objects are values too, and are refused before they are made', async () => {
+    setUp();
+    for (const [open, close] of [
+      ['[', ']'],
+      ['{"a":', '}'],
+    ] as const) {
+      const nested = `${open.repeat(100)}1${close.repeat(100)}`;
+      const body = Buffer.from(`{"junk":[${Array(20_000).fill(nested).join(',')}]}`);
+      const startedAt = performance.now();
+      expect(() => parseJson(body)).toThrow('The body has more than 200000 values');
+      expect(performance.now() - startedAt).toBeLessThan(400);
+    }
+    const brackets = { text: '[{'.repeat(300_000) };
+    expect(parseJson(Buffer.from(JSON.stringify(brackets)))).toEqual(brackets);
+    expect(parseJson(Buffer.from(`[${'[],'.repeat(99_998)}[]]`))).toHaveLength(99_999);
+  });
+
+  it('what a client made up is shown in part', async () => {
+    setUp();
+    const { error } = (await post('{}', { 'content-type': `text/${'x'.repeat(5_000)}` })).json();
+    expect(error.message).toBe(`Content-Type must be application/json, not "text/${'x'.repeat(95)}…"`);
   });
 
   it('a field named __proto__ changes nothing', async () => {

@@ -25,7 +25,7 @@ const said = (value: unknown) => {
   expect(validator.check(value)).toBe(false);
   const startedAt = performance.now();
   const { path, message } = validator.problem(value);
-  expect(performance.now() - startedAt, 'explaining is quick').toBeLessThan(1_500);
+  expect(performance.now() - startedAt, 'explaining is quick').toBeLessThan(500);
   return `${path} ${message}`;
 };
 
@@ -54,5 +54,37 @@ describe('what is wrong with one of very many', () => {
       'stop must have at most 4 items',
     );
     expect(said(messages)).toBe(' must be an object');
+  });
+
+  it('is told without trying what can be left out: unknown fields and long lists beside it cost nothing', () => {
+    // 3,000 lists in fields that nobody knows, beside 60,000 messages: it took 28 s.
+    const lists = Object.fromEntries(Array.from({ length: 190 }, (_, i) => [`f${i}`, Array(17).fill(1)]));
+    const unknown = Object.fromEntries(Array.from({ length: 16 }, (_, i) => [`o${i}`, lists]));
+    const messages = Array.from({ length: 60_000 }, () => ({ ...good, unknown }));
+    expect(said({ unknown, messages, n: 'x' })).toBe('n must be an integer');
+    expect(said({ unknown, messages: [...messages, 5] })).toBe('messages[60000] must be an object');
+  });
+
+  it('is told when no branch of a union fits all of a long list', () => {
+    const lists = createValidator(
+      Type.Union([Type.String(), Type.Array(Type.Integer()), Type.Array(Type.String())]),
+    );
+    const mixed = [...Array(150_000).fill(1), ...Array(150_000).fill('x')];
+    const startedAt = performance.now();
+    // The branch that fits the longest was meant.
+    expect(lists.problem(mixed)).toEqual({ path: '[150000]', message: 'must be an integer' });
+    expect(lists.problem([true])).toEqual({ path: '[0]', message: 'must be an integer or a string' });
+    expect(performance.now() - startedAt).toBeLessThan(500);
+  });
+
+  it('is told of an object with very many entries', () => {
+    const entries = (count: number, last: unknown) =>
+      Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, i === count - 1 ? last : 1]));
+    const record = createValidator(Type.Record(Type.String(), Type.Integer()));
+    const few = createValidator(Type.Record(Type.String(), Type.Integer(), { maxProperties: 9 }));
+    const startedAt = performance.now();
+    expect(record.problem(entries(100_000, 'x'))).toEqual({ path: 'k99999', message: 'must be an integer' });
+    expect(few.problem(entries(100_000, 'x'))).toEqual({ path: '', message: 'must have at most 9 entries' });
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
   });
 });

@@ -39,26 +39,20 @@ export type Checks = Map<TSchema, Check>;
 
 /** Undefined when it fits. Of several places the deepest one, which tells the most. */
 export function explain(schema: TSchema, value: unknown, checks: Checks): Finding | undefined {
-  const { anyOf, properties, required, patternProperties, additionalProperties, items, ...own } =
-    schema as Structure & TSchema;
-  const structure = {
-    anyOf,
-    properties,
-    required,
-    patternProperties,
-    additionalProperties,
-    items,
-  } as Structure;
+  // Of another type, or with too many entries: what is inside need not be looked at.
+  const wrong = findOwn(schema, value);
+  if (wrong !== undefined) return wrong;
+  const structure: Structure = schema;
   const findings: (Finding | undefined)[] = [];
   if (Array.isArray(value)) findings.push(findItem(structure, value, checks));
   else if (typeof value === 'object' && value !== null)
     findings.push(...findFields(structure, value as Fields, checks));
-  findings.push(findOwn(own, value));
-  if (anyOf !== undefined) findings.push(findBranch(anyOf, value, checks));
+  if (structure.anyOf !== undefined) findings.push(findBranch(structure.anyOf, value, checks));
   return deepest(findings.filter((finding) => finding !== undefined));
 }
 
-function findOwn(own: object, value: unknown): Finding | undefined {
+function findOwn(schema: Structure, value: unknown): Finding | undefined {
+  const { anyOf, properties, required, patternProperties, additionalProperties, items, ...own } = schema;
   if (Object.keys(own).length === 0) return undefined;
   const [, faults] = Errors(own, value) as unknown as [boolean, Fault[]];
   return faults.length === 0 ? undefined : { path: [], faults };
@@ -164,14 +158,21 @@ function findOtherName(
 function deepest(findings: readonly Finding[]): Finding | undefined {
   let best: Finding | undefined;
   for (const finding of findings)
-    if (best === undefined || finding.path.length > best.path.length) best = finding;
+    if (best === undefined || isFurther(finding.path, best.path)) best = finding;
   if (best === undefined) return undefined;
   const { path } = best;
   const same = findings.filter(
-    (finding) =>
-      finding.path.length === path.length && finding.path.every((key, depth) => key === path[depth]),
+    (finding) => finding.path.length === path.length && finding.path.every((key, at) => key === path[at]),
   );
   return { ...best, faults: same.flatMap(({ faults }) => faults) };
+}
+
+/** Of two places of the same depth in one list the later one: its branch fits everything before it. */
+function isFurther(path: Finding['path'], other: Finding['path']): boolean {
+  if (path.length !== other.length) return path.length > other.length;
+  const differs = path.findIndex((key, at) => key !== other[at]);
+  const [key, otherKey] = [path[differs], other[differs]];
+  return typeof key === 'number' && typeof otherKey === 'number' && key > otherKey;
 }
 
 function inside(key: string | number, finding: Finding | undefined): Finding {

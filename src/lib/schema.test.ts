@@ -71,6 +71,35 @@ describe('a problem in words', () => {
     expect(many.problem({ part: { type: 'x' } }).path).toBe('part.type');
   });
 
+  it('names the types that a union knows, also beside a branch without one', () => {
+    const Item = Type.Union([
+      Type.Object({
+        type: Type.Optional(Type.Union([Type.Literal('message'), Type.Null()])),
+        role: Type.String(),
+      }),
+      Type.Object({ type: Type.Literal('call'), mode: Type.Enum(['a', 'b']) }),
+      Type.Object({ type: Type.Optional(Type.Null()), id: Type.String() }, { additionalProperties: false }),
+    ]);
+    const items = createValidator(Type.Object({ input: Type.Array(Item) }));
+    const told = (item: unknown) => {
+      const { path, message } = items.problem({ input: [item] });
+      return `${path} ${message}`;
+    };
+    for (const item of [{ type: 'search' }, { type: 'search', id: 'x', status: 'done' }])
+      expect(told(item)).toBe('input[0].type must be one of "message", "call", not "search"');
+    expect(told({ type: 5 })).toBe('input[0].type must be one of "message", "call"');
+    expect(told({ type: 'x'.repeat(5_000) })).toContain(`not "${'x'.repeat(100)}…"`);
+    // What only one branch has does not tell them apart.
+    expect(told({ type: 'call', mode: 'c' })).toBe('input[0].mode must be one of "a", "b"');
+    expect(told({})).toBe('input[0].role is required');
+  });
+
+  it('cuts the names that a client made up', () => {
+    const long = 'k'.repeat(1_000_000);
+    expect(said({ options: { [long]: 1 } })).toBe(`options.${'k'.repeat(100)}… is not a known field`);
+    expect(said({ options: { 'a\n\u001b': 1 } })).toBe('options.a\\u{a}\\u{1b} is not a known field');
+  });
+
   it('gives the limit', () => {
     expect(said({ n: 0 })).toBe('n must be at least 1');
     expect(said({ n: 10 })).toBe('n must be at most 9');

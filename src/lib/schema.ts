@@ -73,7 +73,10 @@ function inWords(telling: Fault, faults: readonly Fault[]): string {
     case 'const':
     case 'enum': {
       const values = faults.flatMap(({ params }) => params['allowedValues'] ?? params['allowedValue'] ?? []);
-      const words = [...new Set(values.map((value) => JSON.stringify(value)))];
+      // Null means omitted, which is not what somebody wants who named something.
+      const words = [
+        ...new Set(values.filter((value) => value !== null).map((value) => JSON.stringify(value))),
+      ];
       return `must be ${words.length > 1 ? 'one of ' : ''}${words.join(', ')}`;
     }
     case 'minimum':

@@ -68,7 +68,11 @@ async function make(format: string, seconds: number, hertz: number, repeats: num
     }
   };
   const frameSize = context.frameSize === 0 ? 4_096 : context.frameSize;
-  const out = { sampleRate: rate, sampleFormat: avGetSampleFmtName(context.sampleFormat) ?? 's16', frameSize };
+  const out = {
+    sampleRate: rate,
+    sampleFormat: avGetSampleFmtName(context.sampleFormat) ?? 's16',
+    frameSize,
+  };
   let at = 0n;
   for (const frame of runGraph(toTone(seconds, hertz), { sampleRate, speed: 1, out })) {
     frame.timeBase = context.timeBase;
@@ -80,11 +84,11 @@ async function make(format: string, seconds: number, hertz: number, repeats: num
   check(context.sendFrameSync(null), 'encoding');
   collect();
 
-  const period = BigInt(seconds * rate);
+  // Encoders begin before the start and end behind it: one stretch follows the other without a gap.
+  const period = (packets.at(-1)?.pts ?? 0n) + BigInt(frameSize) - (packets[0]?.pts ?? 0n);
   for (let repeat = 0; repeat < repeats; repeat++) {
     const offset = BigInt(repeat) * period;
     for (const made of packets) {
-      if (made.pts >= period) continue;
       const copy = made.clone();
       if (copy === null) continue;
       copy.pts += offset;
@@ -97,12 +101,16 @@ async function make(format: string, seconds: number, hertz: number, repeats: num
   }
   check(await container.writeTrailer(), 'trailer');
   await file.io.flush();
+  container.pb = null;
+  container.freeContext();
+  file.io.freeContext();
   return file.toBytes();
 }
 
 function toTone(seconds: number, hertz: number): Buffer {
   const samples = new Int16Array(seconds * sampleRate);
-  for (let i = 0; i < samples.length; i++) samples[i] = 8_000 * Math.sin((2 * Math.PI * hertz * i) / sampleRate);
+  for (let i = 0; i < samples.length; i++)
+    samples[i] = 8_000 * Math.sin((2 * Math.PI * hertz * i) / sampleRate);
   return Buffer.from(samples.buffer);
 }
 

@@ -1,4 +1,5 @@
 /** A whole gateway with decision models: one that decides, and some that fail. */
+import { builtinEngines } from '../../src/config/builtin-models.ts';
 import type { Declaration } from '../../src/platform/catalog/index.ts';
 import { createTestGateway, type TestGateway, type TestGatewayOptions } from './gateway.ts';
 
@@ -16,7 +17,7 @@ export function createDecisionGateway(options: TestGatewayOptions = {}): Promise
   const sandbox = { kind: 'sandbox' };
   return createTestGateway({
     ...options,
-    settings: { engines: { sandbox, busy: sandbox, down: sandbox }, models, ...options.settings },
+    settings: { engines: { ...builtinEngines, busy: sandbox, down: sandbox }, models, ...options.settings },
   });
 }
 

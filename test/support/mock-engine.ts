@@ -10,8 +10,10 @@ export interface MockRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
-  /** The JSON body; undefined when there was none. */
+  /** The JSON body; undefined when there was none, or one of another type. */
   readonly body: Record<string, unknown> | undefined;
+  /** The body as it came, for what is not JSON. */
+  readonly bytes: Buffer;
   /** The client closed the connection before the answer was complete. */
   isAborted: boolean;
   /** Resolves when the client leaves early; stays pending otherwise. */
@@ -141,12 +143,15 @@ async function readRequest(incoming: IncomingMessage, response: ServerResponse):
   });
   const chunks: Buffer[] = [];
   for await (const chunk of incoming as AsyncIterable<Buffer>) chunks.push(chunk);
-  const text = Buffer.concat(chunks).toString('utf8');
+  const bytes = Buffer.concat(chunks);
+  const isForm = incoming.headers['content-type']?.startsWith('multipart/') === true;
+  const text = isForm ? '' : bytes.toString('utf8');
   const request: MockRequest = {
     method: incoming.method ?? '',
     path: incoming.url ?? '',
     headers: incoming.headers,
     body: text === '' ? undefined : (JSON.parse(text) as Record<string, unknown>),
+    bytes,
     isAborted: false,
     aborted,
   };

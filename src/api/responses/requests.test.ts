@@ -80,6 +80,18 @@ describe('the input', () => {
     expect((await shell.refusal({ input: [item] })).param).toBe(param);
   });
 
+  test.each([
+    { type: 'web_search_call', id: 'ws_1', status: 'completed' },
+    { type: 'x' },
+    { type: 'x', role: 'user', content: 'Hi' },
+  ])('of an item of an unknown type the type is what is wrong: %j', async (item) => {
+    const { message, param } = await shell.refusal({ input: [...said('Hi'), item] });
+    expect(param).toBe('input[1].type');
+    expect(message).toContain(
+      'must be one of "message", "function_call", "function_call_output", "reasoning", "item_reference"',
+    );
+  });
+
   test('[RESP-4] input_text, output_text and refusal parts are text', async () => {
     const parts = [
       { type: 'input_text', text: 'one' },
@@ -258,6 +270,8 @@ describe('tool turns', () => {
       { role: 'assistant', content: null, toolCalls: [toolCall('call_a'), toolCall('call_b')] },
       { role: 'tool', content: 'sunny', toolCallId: 'call_a' },
     ]);
+    // Alone they say nothing.
+    expect((await shell.refusal({ input: [{ type: 'reasoning', summary: [] }] })).param).toBe('input');
   });
 });
 
@@ -405,10 +419,25 @@ describe('tools', () => {
       'tool_choice.tools[1].name',
     );
     expect((await shell.refusal({ tools, tool_choice: choose('never', 'get_time') })).param).toBe(
-      'tool_choice',
+      'tool_choice.mode',
     );
     expect((await shell.refusal({ tools, tool_choice: choose('auto') })).param).toBe('tool_choice.tools');
     expect((await shell.refusal({ tool_choice: choose('auto', 'get_time') })).param).toBe('tool_choice');
+  });
+
+  test('[RESP-13] tens of thousands of allowed tools take no longer than reading them', async () => {
+    const name = (index: number) => `tool_${index}`;
+    const count = 30_000;
+    const many = Array.from({ length: count }, (_, index) => ({ type: 'function', name: name(index) }));
+    const last = Array.from({ length: count }, () => ({ type: 'function', name: name(count - 1) }));
+    const startedAt = performance.now();
+    const request = await shell.request({
+      tools: many,
+      tool_choice: { type: 'allowed_tools', mode: 'auto', tools: last },
+    });
+    expect(request.tools).toEqual([{ name: name(count - 1) }]);
+    // Every one against every other took 20 s.
+    expect(performance.now() - startedAt).toBeLessThan(3_000);
   });
 
   test('[RESP-15] parallel_tool_calls reaches the engine', async () => {
@@ -487,6 +516,15 @@ describe('other fields', () => {
     ]);
     expect([await status({ k: 'v'.repeat(512) }), await status({ k: 'v'.repeat(513) })]).toEqual([200, 400]);
     expect(await status({ k: 5 })).toBe(400);
+  });
+
+  test.each([
+    ['user', 512],
+    ['prompt_cache_key', 64],
+    ['safety_identifier', 64],
+  ] as const)('[RESP-15] %s has %i characters at most, because it is kept', async (field, maxLength) => {
+    expect((await shell.response({ [field]: 'é'.repeat(maxLength) }))[field]).toHaveLength(maxLength);
+    expect((await shell.refusal({ [field]: 'é'.repeat(maxLength + 1) })).param).toBe(field);
   });
 
   test('[RESP-18] what cannot be served is a 400 that names it', async () => {

@@ -62,12 +62,9 @@ const ItemReference = Type.Object({
   type: Type.Literal('item_reference'),
   id: Type.String({ minLength: 1 }),
 });
-/**
- * SDKs may leave the type out. Closed, so that it never takes what was meant to be a message. Its null is a value
- * among the types, so that of an item with another type it is the type that is wrong.
- */
+/** SDKs may leave the type out. Closed, so that it never takes what was meant to be a message. */
 const BareReference = Type.Object(
-  { type: Type.Optional(Type.Unsafe<null>({ enum: [null] })), id: Type.String({ minLength: 1 }) },
+  { type: Type.Optional(Type.Null()), id: Type.String({ minLength: 1 }) },
   { additionalProperties: false },
 );
 

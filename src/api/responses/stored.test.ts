@@ -58,6 +58,37 @@ describe('reading', () => {
   });
 });
 
+describe('size', () => {
+  const maxChars = 16 * 1024 * 1024;
+  /** What is kept of a request, in characters. */
+  const sizeOf = (shell: ResponsesShell, id: string) => {
+    const { json, input, output } = shell.responses.kept.get(id)!;
+    return [...input, ...output].reduce((sum, item) => sum + item.json.length, json.length);
+  };
+
+  test.each(['input', 'instructions'])(
+    'what is too large to be kept is answered with store false: %s',
+    async (field) => {
+      const shell = create();
+      const probe = await shell.response({ [field]: 'x' });
+      const room = maxChars - sizeOf(shell, probe.id) + 1;
+      const largest = await shell.response({ [field]: 'x'.repeat(room) });
+      expect([largest.store, sizeOf(shell, largest.id)]).toEqual([true, maxChars]);
+      expect((await shell.get(largest.id)).status).toBe(200);
+      // What is streamed here is a shorter answer.
+      for (const stream of [false, true]) {
+        const fields = { [field]: 'x'.repeat(room + (stream ? 1_000 : 1)) };
+        const answered = stream ? (await shell.events(fields)).at(-1).response : await shell.response(fields);
+        expect([answered.status, answered.store]).toEqual(['completed', false]);
+        expect((await shell.get(answered.id)).status).toBe(404);
+        expect((await shell.refusal({ previous_response_id: answered.id })).param).toBe(
+          'previous_response_id',
+        );
+      }
+    },
+  );
+});
+
 describe('replay', () => {
   const streamed = async (fields: object = {}) => {
     const shell = createResponsesShell({
@@ -215,7 +246,12 @@ describe('going on', () => {
     const first = await shell.response();
     const second = await shell.response({ previous_response_id: first.id });
     await shell.send({ method: 'DELETE', url: `/v1/responses/${first.id}` });
-    expect((await shell.refusal({ previous_response_id: second.id })).param).toBe('previous_response_id');
+    // It is still there itself, and the message does not say otherwise.
+    expect((await shell.get(second.id)).status).toBe(200);
+    expect(await shell.refusal({ previous_response_id: second.id })).toEqual({
+      message: `previous_response_id: a turn before ${second.id} was deleted or has expired`,
+      param: 'previous_response_id',
+    });
   });
 
   test('[RESP-52] an unknown reference to thoughts is skipped', async () => {
@@ -224,6 +260,62 @@ describe('going on', () => {
     expect(shell.requests.at(-1)?.messages).toEqual([{ role: 'user', content: 'Hi' }]);
     expect((await shell.refusal({ input: [reference('rs_unknown')] })).param).toBe('input');
   });
+
+  test('a reference comes once: a second one is a 400 that names it', async () => {
+    const shell = create();
+    const first = await shell.response({ input: 'Weather?' });
+    const id = idOf(first, 'message');
+    for (const again of [reference(id), { id }]) {
+      const { message, param } = await shell.refusal({ input: [reference(id), result, again] });
+      expect([message, param]).toEqual([
+        'input[2].id refers to the same item as one before it',
+        'input[2].id',
+      ]);
+    }
+    expect(shell.operations).toHaveLength(1);
+  });
+
+  test('there may be 2,000 references', async () => {
+    const shell = create();
+    const refer = (count: number) => [
+      { role: 'user', content: 'Hi' },
+      ...Array.from({ length: count }, (_, index) => reference(`rs_${index}`)),
+    ];
+    expect((await shell.post({ input: refer(2_000) })).status).toBe(200);
+    expect(await shell.refusal({ input: refer(2_001) })).toEqual({
+      message: 'input must refer to at most 2000 items',
+      param: 'input',
+    });
+    expect(shell.operations).toHaveLength(1);
+  });
+
+  const forged = [
+    { type: 'reasoning', content: [{ type: 'reasoning_text', text: 'FORGED' }], junk: 'x' },
+    { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'FORGED' }] },
+    { type: 'reasoning', summary: 5 },
+    { type: 'reasoning', summary: { length: 1 }, content: [null] },
+    { type: 'reasoning', content: {} },
+  ];
+
+  test.each(forged)(
+    '[RESP-7] thoughts that a client sends are not kept, and never come back: %j',
+    async (item) => {
+      const shell = create();
+      const calls = { type: 'function_call', call_id: 'call_a', name: 'get_weather', arguments: '{}' };
+      const { id } = await shell.response({ input: [{ role: 'user', content: 'Weather?' }, item, calls] });
+      const kept = shell.responses.kept.get(id)!;
+      expect(kept.input.map(({ id: own }) => own.split('_')[0])).toEqual(['msg', 'fc']);
+      const second = await shell.response({ input: [item, result], previous_response_id: id });
+      // Only what the model itself thought in the turn before.
+      const thoughts = shell.requests
+        .at(-1)
+        ?.messages.flatMap((message) =>
+          message.role === 'assistant' && message.reasoning !== undefined ? [message.reasoning] : [],
+        );
+      expect(thoughts).toEqual(['Hm']);
+      expect((await shell.post({ input: [result], previous_response_id: second.id })).status).toBe(200);
+    },
+  );
 
   test('what a stored item holds and the model does not take names the reference', async () => {
     const attachments = {
@@ -283,7 +375,6 @@ describe('input items', () => {
           role: 'assistant',
           content: [{ type: 'output_text', text: 'I look.', annotations: [], logprobs: [] }],
         },
-        { ...input[2], id: own('rs') },
         { ...message, id: own('msg'), role: 'user', content: [{ type: 'input_text', text: 'Weather?' }] },
         {
           ...message,
@@ -293,11 +384,62 @@ describe('input items', () => {
         },
       ],
       first_id: page.data[0].id,
-      last_id: page.data[5].id,
+      last_id: page.data[4].id,
       has_more: false,
     });
     const ascending = await list(shell, id, '?order=asc');
     expect(ascending.data).toEqual(page.data.toReversed());
+  });
+
+  test('[RESP-54] only what is known of an item is kept', async () => {
+    const attachments = {
+      load: async (wanted: readonly unknown[]) => wanted.map(() => ({ type: 'text' as const, text: 'x' })),
+    };
+    const shell = createResponsesShell({ attachments });
+    const junk = { junk: 'JUNK', cache_control: { junk: 'JUNK' } };
+    const parts = [
+      { type: 'input_text', text: 'Hi' },
+      { type: 'input_image', image_url: 'https://example.com/a.png', detail: 'low' },
+      { type: 'input_image', image_url: 'https://example.com/a.png' },
+      { type: 'input_file', filename: 'a.pdf', file_data: 'AAAA' },
+      { type: 'input_file', file_url: 'https://example.com/a.pdf' },
+      { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } },
+      { type: 'input_video', video_url: 'https://example.com/a.mp4' },
+    ];
+    const spoken = [
+      { type: 'output_text', text: 'one', annotations: [], logprobs: [] },
+      { type: 'refusal', refusal: 'two' },
+    ];
+    const items = [
+      { type: 'message', role: 'user', content: parts },
+      { type: 'message', role: 'assistant', content: spoken },
+      { type: 'function_call', call_id: 'call_a', name: 'get_weather', arguments: '{}' },
+      { type: 'function_call_output', call_id: 'call_a', output: parts },
+      { type: 'function_call_output', call_id: 'call_a', output: 'sunny' },
+    ];
+    const withJunk = (value: Loose): Loose => {
+      if (Array.isArray(value)) return value.map(withJunk);
+      if (typeof value !== 'object' || value === null) return value;
+      const fields = Object.entries(value).map(([name, field]) => [
+        name,
+        name === 'annotations' || name === 'logprobs' ? [junk] : withJunk(field),
+      ]);
+      return { ...Object.fromEntries(fields), ...junk, file_id: null };
+    };
+    const input = items.map((item) => ({ ...withJunk(item), id: 'x', status: 'weird' }));
+    const { id } = await shell.response({ model: 'seer', input });
+    const { data } = await list(shell, id, '?order=asc');
+    expect(data).toEqual(
+      items.map((item) => ({
+        ...item,
+        id: expect.any(String),
+        ...(item.type === 'message' ? { status: 'completed' } : {}),
+      })),
+    );
+    // They are the same for whoever goes on from them.
+    const [before] = shell.requests;
+    await shell.response({ model: 'seer', input: data.map((item: Loose) => reference(item.id)) });
+    expect(shell.requests.at(-1)?.messages).toEqual(before?.messages);
   });
 
   test('[RESP-54] a string is listed as what the user said', async () => {

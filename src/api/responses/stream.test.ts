@@ -282,6 +282,53 @@ describe('a streamed response', () => {
     expect(bare(whole.output)).toEqual(bare(output));
   });
 
+  test('[RESP-32] probabilities beside no text neither open an item nor part one', async () => {
+    const told = (token: string): TokenLogprob => ({ token, logprob: -1, bytes: [], topLogprobs: [] });
+    const beside = (token: string) => text('', [told(token)]);
+    const found = await events(
+      [
+        beside('<think>'),
+        thought('a'),
+        beside('a'),
+        thought('b'),
+        beside('b'),
+        text('Hi', [told('Hi')]),
+        beside('half'),
+        text('!', [told('!')]),
+        call(0, '', 'call_a', 'f'),
+        beside('f'),
+        call(0, '{}'),
+        beside('{}'),
+      ],
+      { include: ['message.output_text.logprobs'] },
+      'tool_calls',
+    );
+    const { output } = found.at(-1).response;
+    expect(output).toMatchObject([
+      { type: 'reasoning', content: [{ text: 'ab' }] },
+      { type: 'message', content: [{ text: 'Hi!' }] },
+      { type: 'function_call', arguments: '{}' },
+    ]);
+    expect(output[1].content[0].logprobs.map(({ token }: Loose) => token)).toEqual(['Hi', 'half', '!']);
+  });
+
+  test('[RESP-27] probabilities beside no text do not change what was cut', async () => {
+    const found = await events(
+      [
+        call(0, '{"a"', 'call_a', 'f'),
+        text('Hm'),
+        call(0, ':1'),
+        text('', [{ token: ':1', logprob: -1, bytes: [], topLogprobs: [] }]),
+      ],
+      { include: ['message.output_text.logprobs'] },
+      'length',
+    );
+    expect(found.at(-1).response.output).toMatchObject([
+      { type: 'function_call', status: 'incomplete' },
+      { type: 'message', status: 'completed', content: [{ logprobs: [] }] },
+    ]);
+  });
+
   test('another choice than the first is not shown', async () => {
     const found = await events([text('Hi'), (sink) => sink.text(1, toJsonBytes('No'))]);
     expect(found.at(-1).response.output).toHaveLength(1);

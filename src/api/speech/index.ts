@@ -1,5 +1,5 @@
 /** `/audio/speech` and `/audio/voices`. */
 import type { Route } from '../../http/route.ts';
-import { listVoices } from './routes.ts';
+import { createSpeech, listVoices } from './routes.ts';
 
-export const speechRoutes: readonly Route[] = [listVoices];
+export const speechRoutes: readonly Route[] = [createSpeech, listVoices];

@@ -15,6 +15,7 @@ import type { LlamaOptions } from './llama/types.ts';
 import { createPacks } from './packs/index.ts';
 import { createRerankPort } from './rerank.ts';
 import { createSpeechPort } from './speech/index.ts';
+import { createTranscriptionPort } from './transcription.ts';
 
 const defaultIdleMs = 15 * 60_000;
 const defaultQueueLength = 32;
@@ -23,7 +24,7 @@ const mostThreads = 16;
 
 export const embedded = defineEngineKind({
   kind: 'embedded',
-  serves: ['chat', 'embedding', 'rerank', 'decision', 'speech'],
+  serves: ['chat', 'embedding', 'rerank', 'decision', 'speech', 'transcription'],
   options: Type.Object(
     {
       kind: Type.Literal('embedded'),
@@ -66,6 +67,7 @@ export const embedded = defineEngineKind({
     const onnx = openHost('onnx', new URL('./onnx/program.ts', import.meta.url), { threads });
     const kokoro = openHost('kokoro', new URL('./kokoro/program.ts', import.meta.url), { threads });
     const flite = openHost('flite', new URL('./flite/program.ts', import.meta.url), {});
+    const ear = openHost('transcribe', new URL('./transcribe/program.ts', import.meta.url), { threads });
     return {
       kind: 'embedded',
       chat: createChatPort({ host: llama, resolve }),
@@ -76,10 +78,11 @@ export const embedded = defineEngineKind({
         hostOf: ({ options: { architecture } }) => (architecture === 'flite' ? flite : kokoro),
         resolve,
       }),
+      transcription: createTranscriptionPort({ host: ear, resolve }),
       // What is not here is fetched, and what crashed starts anew with the next request.
       health: async () => ({ ok: true }),
       async close() {
-        const hosts = [llama, onnx, kokoro, flite];
+        const hosts = [llama, onnx, kokoro, flite, ear];
         await Promise.all(hosts.map((host) => host.drained()));
         await Promise.all([...hosts.map((host) => host.close()), packs.close(), hub.close()]);
       },

@@ -33,7 +33,7 @@ const drainMs = 5_000;
 
 export type IncomingHeaders = Record<string, string | string[] | undefined>;
 
-abstract class EngineCall implements Dispatcher.DispatchHandler, Deadline, ChatRun {
+export abstract class EngineCall implements Dispatcher.DispatchHandler, Deadline, ChatRun {
   dueAt = 0;
   slot = -1;
   protected readonly parts: CallParts;

@@ -17,6 +17,8 @@ export const failures = {
       param: 'n',
     }),
   unfinished: () => new GatewayError('unreachable', 'The engine stopped before its answer was finished'),
+  soundless: (cause?: unknown) =>
+    new GatewayError('unreachable', "The engine's answer is no sound that can be used", { cause }),
   tooLong: () => new GatewayError('unreachable', "The engine's answer is too long to be read"),
   late: () => new GatewayError('timeout', 'The engine did not answer in time'),
   silent: () => new GatewayError('timeout', 'The engine fell silent before its answer was finished'),
@@ -81,6 +83,8 @@ function toldBy(body: unknown): string | undefined {
   if (typeof body !== 'object' || body === null) return undefined;
   const { error, message, detail, msg } = body as Record<string, unknown>;
   const [first] = Array.isArray(detail) ? detail : [detail];
+  // Kokoro-FastAPI has a word in `error` and the sentence in `message`.
+  if (typeof error === 'string' && typeof message === 'string') return message;
   return toldBy(error) ?? toldBy(message) ?? toldBy(first) ?? toldBy(msg);
 }
 

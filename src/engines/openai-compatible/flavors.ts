@@ -1,13 +1,26 @@
 /**
  * Everything in which the engines that speak OpenAI's language differ, one table row each. Checked against the
- * sources of vLLM 0.27, SGLang 0.5.18, llama.cpp b10586, Ollama 0.32 and text-embeddings-inference 1.9; older
- * versions are named where they behave otherwise. What all of them accept (both reasoning names, any tool call
+ * sources of vLLM 0.27, SGLang 0.5.18, llama.cpp b10586, Ollama 0.32, text-embeddings-inference 1.9, vLLM-Omni
+ * (August 2026), Kokoro-FastAPI 0.8, whisper.cpp 1.9 and speaches (August 2026); older versions are named where they behave otherwise. What all of them accept (both reasoning names, any tool call
  * id, any finish reason) is in `wire.ts`.
  */
 import type { ContentPart, Effort, Thinking } from '../contract/chat.ts';
 import type { ModelType } from '../contract/model-type.ts';
+import type { SpeechRequest } from '../contract/speech.ts';
+import type { TranscriptionRequest } from '../contract/transcription.ts';
 
-export const flavorNames = ['vllm', 'sglang', 'llama.cpp', 'ollama', 'tei', 'generic'] as const;
+export const flavorNames = [
+  'vllm',
+  'sglang',
+  'llama.cpp',
+  'ollama',
+  'tei',
+  'vllm-omni',
+  'kokoro-fastapi',
+  'whisper.cpp',
+  'speaches',
+  'generic',
+] as const;
 export type FlavorName = (typeof flavorNames)[number];
 
 /** Fields of a request body. */
@@ -49,6 +62,21 @@ export interface DecisionQuirks {
   readonly stopsThinking: boolean;
 }
 
+/** How it speaks: `POST /audio/speech` under the OpenAI path, with raw samples of 24 kHz asked for. */
+export interface SpeechQuirks {
+  /** Whether it makes voices from descriptions and clips. */
+  readonly makesVoices: boolean;
+  /** What it is told besides the model, the text, the voice and the style. */
+  fields(request: SpeechRequest): Fields;
+}
+
+/** How it transcribes: a form with a WAV file, answered by JSON with `text`. */
+export interface TranscriptionQuirks {
+  readonly route: Place;
+  /** What it is told besides the model, the prompt and the temperature. */
+  fields(request: TranscriptionRequest): Readonly<Record<string, string>>;
+}
+
 /** At the server's root, or under the OpenAI path. */
 export interface Place {
   readonly at: 'root' | 'api';
@@ -62,6 +90,8 @@ export interface Flavor {
   readonly embedding: EmbeddingQuirks | undefined;
   readonly rerank: RerankQuirks | undefined;
   readonly decision: DecisionQuirks | undefined;
+  readonly speech: SpeechQuirks | undefined;
+  readonly transcription: TranscriptionQuirks | undefined;
   /** Chat templates rarely know the role `developer`. */
   readonly developerRole: 'developer' | 'system';
   /** Whether a list of text parts is sent as one text. */
@@ -139,9 +169,15 @@ function switchesAndEffort({ enabled, effort }: Thinking): Fields {
   };
 }
 
+/** OpenAI's own route. `verbose_json`, which names the language, is refused by models other than Whisper. */
+const openaiTranscription: TranscriptionQuirks = {
+  route: { at: 'api', path: '/audio/transcriptions' },
+  fields: ({ language }) => ({ response_format: 'json', ...(language === undefined ? {} : { language }) }),
+};
+
 const vllm: Flavor = {
   name: 'vllm',
-  serves: ['chat', 'embedding', 'rerank', 'decision'],
+  serves: ['chat', 'embedding', 'rerank', 'decision', 'transcription'],
   // -1 is the model's own maximum. A `truncation_side` beside it would cut the closing special token away.
   embedding: {
     batch: 256,
@@ -159,6 +195,8 @@ const vllm: Flavor = {
     fields: { truncate_prompt_tokens: -1 },
   },
   decision: { parallel: 8, stopsThinking: true },
+  speech: undefined,
+  transcription: openaiTranscription,
   developerRole: 'system',
   joinsText: false,
   media: byUri,
@@ -190,6 +228,8 @@ const vllm: Flavor = {
 const sglang: Flavor = {
   ...vllm,
   name: 'sglang',
+  serves: ['chat', 'embedding', 'rerank', 'decision'],
+  transcription: undefined,
   // It cuts only when it was started with --allow-auto-truncate.
   embedding: { batch: 256, parallel: 2, takesTokens: true, truncation: {} },
   // Documents are sent back unless that is declined.
@@ -225,6 +265,8 @@ const llamaCpp: Flavor = {
     fields: {},
   },
   decision: { parallel: 2, stopsThinking: true },
+  speech: undefined,
+  transcription: undefined,
   developerRole: 'system',
   joinsText: false,
   // Audio and video must be bare base64; only images may be data URIs.
@@ -278,6 +320,8 @@ const ollama: Flavor = {
   embedding: { batch: 128, parallel: 1, takesTokens: false, truncation: {} },
   rerank: undefined,
   decision: { parallel: 1, stopsThinking: true },
+  speech: undefined,
+  transcription: undefined,
   developerRole: 'system',
   // Every part of a list becomes a message of its own, without its tool call id.
   joinsText: true,
@@ -311,7 +355,7 @@ function toOllamaEffort(effort: Effort): string {
 
 const generic: Flavor = {
   name: 'generic',
-  serves: ['chat', 'embedding', 'rerank', 'decision'],
+  serves: ['chat', 'embedding', 'rerank', 'decision', 'speech', 'transcription'],
   // Services take from 96 inputs at a time (Cohere) to 2,048 (OpenAI), and refuse fields that they do not know.
   embedding: { batch: 96, parallel: 1, takesTokens: true, truncation: {} },
   // As Cohere and Jina have it.
@@ -323,6 +367,9 @@ const generic: Flavor = {
     fields: { return_documents: false },
   },
   decision: { parallel: 4, stopsThinking: false },
+  // What OpenAI's own route takes and nothing else.
+  speech: { makesVoices: false, fields: () => ({}) },
+  transcription: openaiTranscription,
   developerRole: 'developer',
   joinsText: false,
   media: (part) => (part.type === 'audio' ? inputAudio(part) : byUri(part)),
@@ -362,8 +409,152 @@ const tei: Flavor = {
     fields: { truncate: true, raw_scores: false, return_text: false },
   },
   decision: undefined,
+  speech: undefined,
+  transcription: undefined,
   health: { at: 'root', path: '/health' },
 };
+
+/** vLLM-Omni, which is a server of its own: one speech model, beside vLLM's routes. */
+const vllmOmni: Flavor = {
+  ...vllm,
+  name: 'vllm-omni',
+  serves: ['speech', 'chat'],
+  embedding: undefined,
+  rerank: undefined,
+  decision: undefined,
+  transcription: undefined,
+  speech: {
+    makesVoices: true,
+    fields: (request) => ({
+      // Raw bytes are what `stream` alone gave at first, and what `stream_format` gives since that became events.
+      stream: true,
+      stream_format: 'audio',
+      // Some models speak at 44.1 kHz.
+      sample_rate: 24_000,
+      ...given('language', request.language === undefined ? undefined : toLanguageName(request.language)),
+      ...given('seed', request.seed),
+      ...given('temperature', request.temperature),
+      ...given('top_p', request.topP),
+      ...given('top_k', request.topK),
+      ...toMadeVoice(request),
+    }),
+  },
+};
+
+function toMadeVoice({ voice }: SpeechRequest): Fields {
+  if (voice.type === 'builtin') return {};
+  if (voice.type === 'design') return { task_type: 'VoiceDesign', instructions: voice.description };
+  const clip = `data:audio/wav;base64,${voice.clip.toString('base64')}`;
+  // Without a transcript only the timbre is taken; with one the manner too.
+  return voice.transcript === undefined
+    ? { task_type: 'Base', ref_audio: clip, x_vector_only_mode: true }
+    : { task_type: 'Base', ref_audio: clip, ref_text: voice.transcript };
+}
+
+const languageNames: Readonly<Record<string, string>> = {
+  zh: 'Chinese',
+  en: 'English',
+  ja: 'Japanese',
+  ko: 'Korean',
+  de: 'German',
+  fr: 'French',
+  ru: 'Russian',
+  pt: 'Portuguese',
+  es: 'Spanish',
+  it: 'Italian',
+};
+
+/** Qwen3-TTS knows languages by their English names. */
+function toLanguageName(language: string): string {
+  const name = languageNames[language.toLowerCase()] ?? language;
+  return name.slice(0, 1).toUpperCase() + name.slice(1).toLowerCase();
+}
+
+/** Kokoro-FastAPI: one model, whose voices begin with the letter of their language. */
+const kokoroFastapi: Flavor = {
+  ...generic,
+  name: 'kokoro-fastapi',
+  serves: ['speech'],
+  embedding: undefined,
+  rerank: undefined,
+  decision: undefined,
+  transcription: undefined,
+  speech: {
+    makesVoices: false,
+    fields: ({ language }) => ({
+      stream: true,
+      ...given('lang_code', language === undefined ? undefined : toLanguageLetter(language)),
+    }),
+  },
+  health: { at: 'root', path: '/health' },
+};
+
+const languageLetters: Readonly<Record<string, string>> = {
+  es: 'e',
+  spanish: 'e',
+  fr: 'f',
+  french: 'f',
+  hi: 'h',
+  hindi: 'h',
+  it: 'i',
+  italian: 'i',
+  ja: 'j',
+  japanese: 'j',
+  pt: 'p',
+  portuguese: 'p',
+  zh: 'z',
+  chinese: 'z',
+};
+
+/** English has two letters, and the voice tells which: it is left to the voice, like a language that is not known. */
+function toLanguageLetter(language: string): string | undefined {
+  return languageLetters[language.toLowerCase()];
+}
+
+/** Servers that transcribe and do nothing else. */
+const ears = {
+  ...generic,
+  serves: ['transcription'],
+  embedding: undefined,
+  rerank: undefined,
+  decision: undefined,
+  speech: undefined,
+  health: { at: 'root', path: '/health' },
+} as const satisfies Omit<Flavor, 'name'>;
+
+/** whisper.cpp's server: one model, on a route of its own, one request at a time. */
+const whisperCpp: Flavor = {
+  ...ears,
+  name: 'whisper.cpp',
+  transcription: {
+    route: { at: 'root', path: '/inference' },
+    fields: ({ language }) => ({
+      response_format: 'verbose_json',
+      // It would listen a second time for them.
+      no_language_probabilities: 'true',
+      // Left out it means the language that the server was started with, which is English.
+      language: language ?? 'auto',
+    }),
+  },
+};
+
+const speaches: Flavor = {
+  ...ears,
+  name: 'speaches',
+  transcription: {
+    route: { at: 'api', path: '/audio/transcriptions' },
+    fields: ({ language }) => ({
+      response_format: 'verbose_json',
+      ...(language === undefined ? {} : { language }),
+      // Silence is left out before.
+      vad_filter: 'false',
+    }),
+  },
+};
+
+function given(name: string, value: unknown): Fields {
+  return value === undefined ? {} : { [name]: value };
+}
 
 export const flavors: Readonly<Record<FlavorName, Flavor>> = {
   vllm,
@@ -371,5 +562,9 @@ export const flavors: Readonly<Record<FlavorName, Flavor>> = {
   'llama.cpp': llamaCpp,
   ollama,
   tei,
+  'vllm-omni': vllmOmni,
+  'kokoro-fastapi': kokoroFastapi,
+  'whisper.cpp': whisperCpp,
+  speaches,
   generic,
 };

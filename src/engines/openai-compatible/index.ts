@@ -1,4 +1,4 @@
-/** Engines that speak OpenAI's language: vLLM, SGLang, llama.cpp's server, Ollama, TEI, and whatever else does. */
+/** Engines that speak OpenAI's language: vLLM, SGLang, llama.cpp's server, Ollama, TEI, speaches, and whatever else does. */
 import Type from 'typebox';
 import { GatewayError } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
@@ -17,7 +17,9 @@ import { type Flavor, flavorNames, flavors } from './flavors.ts';
 import { checkHealth } from './health.ts';
 import { createQuestions } from './questions.ts';
 import { createRerankPort } from './rerank.ts';
+import { createSpeechPort } from './speech.ts';
 import { countTokens, tokenPatienceMs } from './tokens.ts';
+import { createTranscriptionPort } from './transcription.ts';
 import type { Asked } from './wire.ts';
 
 /** Clients give up after 300 s without headers, and a 504 has to reach them before that. */
@@ -30,7 +32,7 @@ const headerValue = '^[\\t\\x20-\\x7e]*$';
 
 export const openaiCompatible = defineEngineKind({
   kind: 'openai-compatible',
-  serves: ['chat', 'embedding', 'rerank', 'decision'],
+  serves: ['chat', 'embedding', 'rerank', 'decision', 'speech', 'transcription'],
   options: Type.Object(
     {
       kind: Type.Literal('openai-compatible'),
@@ -127,7 +129,7 @@ export function createOpenaiCompatible(parts: EngineParts): Engine {
     countTokens: (request, signal) => countTokens({ flavor, questions: countings }, request, signal),
   };
 
-  const { serves, embedding, rerank, decision } = flavor;
+  const { serves, embedding, rerank, decision, speech, transcription } = flavor;
   return {
     kind: 'openai-compatible',
     ...(serves.includes('chat') ? { chat } : {}),
@@ -154,6 +156,22 @@ export function createOpenaiCompatible(parts: EngineParts): Engine {
             log: parts.log,
           }),
         }),
+    ...(speech === undefined
+      ? {}
+      : {
+          speech: createSpeechPort({
+            pool,
+            wheel,
+            address,
+            headers,
+            timeoutMs,
+            idleTimeoutMs,
+            quirks: speech,
+          }),
+        }),
+    ...(transcription === undefined
+      ? {}
+      : { transcription: createTranscriptionPort({ questions, quirks: transcription }) }),
     health: (signal) => checkHealth(question, signal),
     close() {
       closing ??= pool.close().then(() => wheel.close());

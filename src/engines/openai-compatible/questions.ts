@@ -1,10 +1,11 @@
-/** Questions that an engine answers once, beside chat: a JSON body there, a JSON body back, with the call's deadlines. */
+/** Questions that an engine answers once, beside chat: JSON or a form there, JSON back, with the call's deadlines. */
 import type { GatewayError } from '../../lib/errors.ts';
 import type { Address } from './address.ts';
 import { toBodyText } from './body-text.ts';
 import { AnswerCall, type CallParts, type IncomingHeaders } from './call.ts';
 import { failures, toAnswerFailure } from './failures.ts';
 import type { Fields, Place } from './flavors.ts';
+import type { Form } from './form.ts';
 
 export interface Answer {
   /** An object or a list. */
@@ -17,35 +18,52 @@ export interface Questions {
   post<T>(place: Place, body: Fields, read: (answer: Answer) => T, signal: AbortSignal): Promise<T>;
 }
 
+export interface FormQuestions extends Questions {
+  postForm<T>(place: Place, form: Form, read: (answer: Answer) => T, signal: AbortSignal): Promise<T>;
+}
+
 export interface QuestionParts extends Omit<CallParts, 'options'> {
   readonly address: Address;
   readonly headers: string[];
 }
 
-export function createQuestions({ address, headers, ...parts }: QuestionParts): Questions {
+export function createQuestions({ address, headers, ...parts }: QuestionParts): FormQuestions {
+  // All but the type, which a form has of its own.
+  const typeAt = headers.findIndex((item, index) => index % 2 === 0 && item === 'content-type');
+  const untyped = typeAt === -1 ? headers : headers.toSpliced(typeAt, 2);
+
+  const send = <T>(
+    place: Place,
+    encoded: { headers: string[]; body: string | Buffer },
+    read: (answer: Answer) => T,
+    signal: AbortSignal,
+  ) =>
+    new Promise<T>((resolve, reject) => {
+      if (signal.aborted) {
+        reject(signal.reason);
+        return;
+      }
+      const path = address[place.at] + place.path;
+      const options = { method: 'POST' as const, path, ...encoded };
+      const onAbort = () => {
+        call.abort();
+        reject(signal.reason);
+      };
+      signal.addEventListener('abort', onAbort, { once: true });
+      const done = (error: GatewayError | undefined, result?: T) => {
+        signal.removeEventListener('abort', onAbort);
+        if (error === undefined) resolve(result as T);
+        else reject(error);
+      };
+      const call = new AnswerCall({ ...parts, options }, done, (bytes, received) =>
+        read({ json: parse(bytes), headers: received }),
+      ).start();
+    });
+
   return {
-    post: (place, body, read, signal) =>
-      new Promise((resolve, reject) => {
-        if (signal.aborted) {
-          reject(signal.reason);
-          return;
-        }
-        const path = address[place.at] + place.path;
-        const options = { method: 'POST' as const, path, headers, body: toBodyText(body) };
-        const onAbort = () => {
-          call.abort();
-          reject(signal.reason);
-        };
-        signal.addEventListener('abort', onAbort, { once: true });
-        const done = (error: GatewayError | undefined, result?: unknown) => {
-          signal.removeEventListener('abort', onAbort);
-          if (error === undefined) resolve(result as never);
-          else reject(error);
-        };
-        const call = new AnswerCall({ ...parts, options }, done, (bytes, received) =>
-          read({ json: parse(bytes), headers: received }),
-        ).start();
-      }),
+    post: (place, body, read, signal) => send(place, { headers, body: toBodyText(body) }, read, signal),
+    postForm: (place, { type, bytes }, read, signal) =>
+      send(place, { headers: ['content-type', type, ...untyped], body: bytes }, read, signal),
   };
 }
 

@@ -11,6 +11,7 @@ import { createSandboxEmbedding } from './embedding.ts';
 import { createSandboxRerank } from './rerank.ts';
 import { ScriptOptions } from './script.ts';
 import { createSandboxSpeech } from './speech.ts';
+import { createSandboxTranscription } from './transcription.ts';
 
 export const sandbox = defineEngineKind({
   kind: 'sandbox',
@@ -27,6 +28,7 @@ export const sandbox = defineEngineKind({
     rerank: createSandboxRerank(),
     decision: createSandboxDecision(),
     speech: createSandboxSpeech(),
+    transcription: createSandboxTranscription(),
     health: async () => ({ ok: true }),
     close: async () => {},
   }),

@@ -102,7 +102,7 @@ function setUp() {
         };
       },
       forQuestion: () => ({ kind: 'fake', chat: a.chat }) as Engine,
-    } as unknown as Engines,
+    } satisfies Pick<Engines, 'use' | 'forQuestion'> as unknown as Engines,
     limitsOf: () => ({ requestsPerMinute: 60, concurrent: 8, maxQueueWaitMs: 1 }),
     now: () => 1_000,
     log: createLog('silent'),

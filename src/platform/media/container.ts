@@ -50,7 +50,8 @@ function sniffFrames(bytes: Buffer): 'mp3' | 'aac' | undefined {
     if (frame === undefined) continue;
     const next = at + frame.bytes;
     // A file of one frame is one too.
-    if (next === bytes.length || readFrame(bytes, next)?.kind === frame.kind) return frame.kind;
+    const isWhole = at === 0 && next === bytes.length;
+    if (isWhole || readFrame(bytes, next)?.kind === frame.kind) return frame.kind;
   }
   return undefined;
 }

@@ -4,6 +4,7 @@
  */
 import { GatewayError } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
+import { shown } from '../../lib/quoted.ts';
 import { type Database, StoreUnavailable } from '../../storage/database.ts';
 import { selectInputPage } from './input-page.ts';
 import * as store from './store.ts';
@@ -82,9 +83,8 @@ export function createResponses(parts: ResponsesParts): Responses {
       const page = await asked(() => selectInputPage(database, { ...list, maxChars: maxPageChars }, query));
       if (page === 'unknown') return undefined;
       if (page !== 'unknown item') return page;
-      throw new GatewayError('invalid_request', `after: there is no item ${query.after} in this list`, {
-        param: 'after',
-      });
+      const problem = `there is no item ${shown(query.after ?? '')} in this list`;
+      throw new GatewayError('invalid_request', `after: ${problem}`, { param: 'after' });
     },
 
     async items(subscriptionId, ids) {

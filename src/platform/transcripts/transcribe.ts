@@ -4,6 +4,7 @@
  */
 import type { TranscriptionRequest, TranscriptionResult } from '../../engines/contract/transcription.ts';
 import { transcriptionSampleRate } from '../../engines/contract/transcription.ts';
+import { readAhead } from './read-ahead.ts';
 import { cutAtSilences } from './stretches.ts';
 import { toAddition, toPrompt } from './text.ts';
 
@@ -39,6 +40,8 @@ export interface Transcript {
 /** A stream has its first text after a few seconds of speech, and then goes over to what is cheaper. */
 const streamedSeconds = [5, 10, 20, 24];
 const wholeSeconds = [24];
+/** 10 MB of samples. */
+const aheadSeconds = 300;
 
 export async function transcribe(recording: Recording, { hear, onText }: Listener): Promise<Transcript> {
   const { audio, language, guidance, isStreamed } = recording;
@@ -47,7 +50,8 @@ export async function transcribe(recording: Recording, { hear, onText }: Listene
   let longest = 0;
   let spoken = language;
   const usualSeconds = isStreamed ? streamedSeconds : wholeSeconds;
-  const stretches = cutAtSilences(audio, { usualSeconds }, (samples) => {
+  const ahead = readAhead(audio, aheadSeconds * transcriptionSampleRate);
+  const stretches = cutAtSilences(ahead, { usualSeconds }, (samples) => {
     taken = samples;
   });
   for await (const { samples, endsAt } of stretches) {

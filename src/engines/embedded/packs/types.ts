@@ -25,7 +25,7 @@ export interface PackTarball {
 
 export interface PackDeclaration {
   readonly name: string;
-  readonly runtime: 'llama' | 'onnx' | 'kokoro' | 'flite';
+  readonly runtime: 'llama' | 'onnx' | 'kokoro' | 'flite' | 'transcribe';
   /** Of the weights. */
   readonly licence: string;
   /** No other pack has any of them: a tarball on its way is guarded by its pack's lock. */

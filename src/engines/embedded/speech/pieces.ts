@@ -58,6 +58,7 @@ function toLineSentences(line: string): string[] {
     const after = line.slice(end).trimStart();
     // `"Really?" she asked`: the sentence goes on behind the quotation.
     if (match[0].length > 1 && /["'”’)\]]$/.test(match[0]) && /^\p{Ll}/u.test(after)) continue;
+    if (/^(?:\.\.|…)/.test(match[0]) && /^\p{Ll}/u.test(after)) continue;
     if (match[0] === '.' && isAbbreviation(line.slice(start, match.index), after)) continue;
     sentences.push(line.slice(start, end));
     start = end;
@@ -72,8 +73,8 @@ function isAbbreviation(before: string, after: string): boolean {
   // "J. Smith", and "e.g. this": a sentence that goes on in lower case has not ended.
   if (/^\p{L}$/u.test(word)) return word !== 'I';
   if (/^\p{Ll}/u.test(after)) return true;
-  if (/^(?:\p{L}\.)+\p{L}$/u.test(word))
-    return !/^(?:a|p)\.m$/i.test(word) && /^\p{Lu}\p{Ll}/u.test(after) === false;
+  // "The U.S. Army", but "at 5 p.m. Then".
+  if (/^(?:\p{L}\.)+\p{L}$/u.test(word)) return !/^[ap]\.m$/i.test(word);
   if (abbreviations[lower] === undefined || lower === 'etc' || lower === 'inc' || lower === 'co')
     return false;
   if (onlyBeforeNumbers.has(lower)) return /^\d/.test(after);

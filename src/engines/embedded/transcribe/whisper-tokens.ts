@@ -71,6 +71,7 @@ export function readWhisperTokens(
     never: [...marks, ...(generation.suppress_tokens ?? []).filter((id) => id !== endOfText)],
     neverFirst: generation.begin_suppress_tokens ?? [endOfText],
     encode: (text) => tokenizer.encode(text, { add_special_tokens: false }).ids,
-    decode: (tokens) => tokenizer.decode([...tokens], { skip_special_tokens: true }),
+    decode: (tokens) =>
+      tokenizer.decode([...tokens], { skip_special_tokens: true, clean_up_tokenization_spaces: false }),
   };
 }

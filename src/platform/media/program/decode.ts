@@ -39,8 +39,8 @@ export const decode: Job<JobKinds['decode']['options'], undefined> = async (byte
   try {
     const { audio, claimedSeconds = 0, format } = input;
     if (audio === undefined) throw new Problem('has no audio in it');
-    if (claimedSeconds > maxSeconds && !guessed.has(container)) throw tooLong(maxSeconds);
     decoder = new SoundDecoder(audio);
+    if (claimedSeconds > maxSeconds && !guessed.has(container)) throw tooLong(maxSeconds);
     keepOnly(input, audio);
     // A file that ends too early, or goes on as something else, ends there.
     while ((await format.readFrame(packet)) >= 0) {

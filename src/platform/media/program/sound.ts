@@ -1,4 +1,4 @@
-/** The decoder of a file's sound: frames as they come, with what no sound that we take could be refused. */
+/** The decoder of a file's sound: its frames, one after the other, as far as they are of a kind that we take. */
 import { AV_CHANNEL_ORDER_UNSPEC, AVERROR_EAGAIN } from 'node-av/constants';
 import {
   avChannelLayoutDefault,
@@ -32,9 +32,8 @@ export class SoundDecoder {
     // FFmpeg has several for some; the first is its own.
     const codec = Codec.findDecoder(codecpar.codecId);
     if (codec === null || !decoders.has(codec.name ?? '')) {
-      throw new Problem(
-        `holds audio in a codec that is not read: ${avGetCodecName(codecpar.codecId) ?? 'unknown'}`,
-      );
+      const known = avGetCodecName(codecpar.codecId) ?? 'none';
+      throw new Problem(`holds audio in a codec that is not read: ${known === 'none' ? 'unknown' : known}`);
     }
     if (codecpar.sampleRate > 0) checkSampleRate(codecpar.sampleRate);
     if (codecpar.channels > 0) checkChannels(codecpar.channels);
