@@ -25,6 +25,7 @@ async function ask(url: string, n: number): Promise<string | undefined> {
     method: 'POST',
     headers,
     body: JSON.stringify({
+      model: 'sandbox-chat',
       messages: [{ role: 'user', content: `number ${n}` }],
       max_tokens: 8,
       stream: n % 2 === 1,

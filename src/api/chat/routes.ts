@@ -1,9 +1,8 @@
 /** `/chat/completions`: one answer, whole or streamed. */
-import { setRateHeaders } from '../../http/rate-headers.ts';
+import { toOperation } from '../../http/operation.ts';
 import { StreamReply } from '../../http/reply.ts';
 import { defineRoute } from '../../http/route.ts';
 import { prepareChat } from '../../platform/chat/prepare.ts';
-import type { Operation } from '../../platform/inference/types.ts';
 import { type AnswerHead, toCompletion } from './render.ts';
 import { ChatBody, ChatCompletion } from './schema.ts';
 import { ChatRenderer } from './stream.ts';
@@ -21,19 +20,13 @@ export const createChatCompletion = defineRoute({
   failures: ['not_found', 'rate_limited', 'unreachable', 'overloaded', 'timeout'],
   generation: true,
   handle(call, platform) {
-    const { body, caller, generationId } = call;
+    const { body, generationId } = call;
     const resolved = platform.catalog.resolve('chat', body.model ?? undefined);
     const { model } = resolved;
     const { inference } = platform;
 
     const request = prepareChat(model, toDraft(body, resolved), platform, () => call.signal);
-    const operation: Operation = {
-      id: generationId,
-      caller,
-      name: 'chat',
-      signal: call.presence,
-      onRate: (rate) => setRateHeaders(call, rate),
-    };
+    const operation = toOperation(call, 'chat');
     const head: AnswerHead = {
       id: `chatcmpl-${generationId.slice('gen_'.length)}`,
       created: Math.floor(Date.now() / 1000),

@@ -1,7 +1,7 @@
 /** Questions about a state, answered by how likely each allowed answer is: one operation under several names. */
 import assert from 'node:assert';
 import type { DecisionQuestion } from '../../engines/contract/decision.ts';
-import { setRateHeaders } from '../../http/rate-headers.ts';
+import { toOperation } from '../../http/operation.ts';
 import { type Call, defineRoute } from '../../http/route.ts';
 import type { Caller } from '../../platform/accounts/types.ts';
 import { toUsd } from '../../platform/billing/index.ts';
@@ -120,7 +120,6 @@ async function decide(
   state: string,
   questions: readonly DecisionQuestion[],
 ): Promise<Decided> {
-  const { caller, generationId } = call;
   const request = {
     model: model.engineModel,
     state,
@@ -129,13 +128,7 @@ async function decide(
     ...(model.script === undefined ? {} : { script: model.script }),
   };
   const { result, costPicoUsd } = await inference.run(
-    {
-      id: generationId,
-      caller,
-      name: 'decisions',
-      signal: call.presence,
-      onRate: (rate) => setRateHeaders(call, rate),
-    },
+    toOperation(call, 'decisions'),
     model,
     ({ decision }, signal) => {
       assert(decision !== undefined, 'the catalogue gives decision models only engines that have the port');
@@ -144,7 +137,7 @@ async function decide(
     ({ promptTokens }) => ({ quantities: { promptTokens }, outcome: 'stop' }),
   );
   return {
-    id: `dec-${generationId.slice('gen_'.length)}`,
+    id: `dec-${call.generationId.slice('gen_'.length)}`,
     probabilities: result.probabilities,
     inputTokens: result.promptTokens,
     cost: toUsd(costPicoUsd),

@@ -1,11 +1,10 @@
 /** `/embeddings`: vectors for texts; `/embeddings/models`: the embedding models of the catalogue. */
 import assert from 'node:assert';
-import { setRateHeaders } from '../../http/rate-headers.ts';
+import { toOperation } from '../../http/operation.ts';
 import { defineRoute } from '../../http/route.ts';
 import { toUsd } from '../../platform/billing/index.ts';
 import { toModelEntry } from '../../platform/catalog/entry.ts';
 import { toPage } from '../../platform/catalog/page.ts';
-import type { Operation } from '../../platform/inference/types.ts';
 import { toEmbeddingReply } from './render.ts';
 import { EmbeddingList, EmbeddingModels, EmbeddingModelsQuery, EmbeddingsBody } from './schema.ts';
 import { toEmbeddingRequest } from './translate.ts';
@@ -25,16 +24,10 @@ export const createEmbeddings = defineRoute({
   failures: ['not_found', 'rate_limited', 'unreachable', 'overloaded', 'timeout'],
   generation: true,
   async handle(call, { catalog, inference }) {
-    const { body, caller, generationId } = call;
+    const { body, generationId } = call;
     const { model } = catalog.resolve('embedding', body.model);
     const request = toEmbeddingRequest(body, model);
-    const operation: Operation = {
-      id: generationId,
-      caller,
-      name: 'embeddings',
-      signal: call.presence,
-      onRate: (rate) => setRateHeaders(call, rate),
-    };
+    const operation = toOperation(call, 'embeddings');
     const { result, costPicoUsd } = await inference.run(
       operation,
       model,

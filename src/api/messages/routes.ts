@@ -1,10 +1,10 @@
 /** `/messages`: one answer, whole or streamed, and the tokens of a prompt. */
-import { setMessagesRateHeaders, setRateHeaders } from '../../http/rate-headers.ts';
+import { toOperation } from '../../http/operation.ts';
+import { setMessagesRateHeaders } from '../../http/rate-headers.ts';
 import { StreamReply } from '../../http/reply.ts';
 import { defineRoute } from '../../http/route.ts';
 import { GatewayError } from '../../lib/errors.ts';
 import { loadAttached, type PreparationFacts, prepareChat } from '../../platform/chat/prepare.ts';
-import type { Operation } from '../../platform/inference/types.ts';
 import type { Signatures } from '../../platform/signatures/types.ts';
 import { createPromptCount } from './prompt-count.ts';
 import { toMessage } from './render.ts';
@@ -33,7 +33,7 @@ export const createMessage = defineRoute({
   failures: ['not_found', 'rate_limited', 'unreachable', 'overloaded', 'timeout'],
   generation: true,
   handle(call, platform) {
-    const { body, caller, generationId } = call;
+    const { body, generationId } = call;
     const { inference, signatures } = platform;
     if (body.thread?.previous_message_id != null) throw lostThread();
     const resolved = platform.catalog.resolve('chat', body.model);
@@ -42,16 +42,7 @@ export const createMessage = defineRoute({
     const facts: PreparationFacts = {};
     const draft = toDraft(body, resolved, toKnows(signatures));
     const request = prepareChat(model, draft, platform, () => call.signal, facts);
-    const operation: Operation = {
-      id: generationId,
-      caller,
-      name: 'messages',
-      signal: call.presence,
-      onRate(rate) {
-        setRateHeaders(call, rate);
-        setMessagesRateHeaders(call, rate, Date.now());
-      },
-    };
+    const operation = toOperation(call, 'messages', (rate) => setMessagesRateHeaders(call, rate, Date.now()));
     const shape = {
       id: `msg_${generationId.slice('gen_'.length)}`,
       model: model.id,
@@ -86,10 +77,10 @@ export const countTokens = defineRoute({
   response: TokenCount,
   failures: ['not_found', 'rate_limited', 'unreachable', 'overloaded', 'timeout'],
   async handle(call, platform) {
-    const { body, caller, generationId } = call;
+    const { body } = call;
     const resolved = platform.catalog.resolve('chat', body.model);
     const draft = toDraft(toPromptFields(body), resolved, toKnows(platform.signatures));
-    const operation: Operation = { id: generationId, caller, name: 'messages', signal: call.presence };
+    const operation = toOperation(call, 'messages');
     const input_tokens = await platform.inference.countPrompt(operation, resolved.model, () =>
       loadAttached(draft, platform, call.signal),
     );

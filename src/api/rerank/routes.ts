@@ -1,10 +1,9 @@
 /** `/rerank`: documents in the order in which they answer a query. */
 import assert from 'node:assert';
 import type { RerankRequest } from '../../engines/contract/rerank.ts';
-import { setRateHeaders } from '../../http/rate-headers.ts';
+import { toOperation } from '../../http/operation.ts';
 import { defineRoute } from '../../http/route.ts';
 import { toUsd } from '../../platform/billing/index.ts';
-import type { Operation } from '../../platform/inference/types.ts';
 import { toRanking } from './render.ts';
 import { Ranking, RerankBody } from './schema.ts';
 
@@ -21,7 +20,7 @@ export const createRerank = defineRoute({
   failures: ['not_found', 'rate_limited', 'unreachable', 'overloaded', 'timeout'],
   generation: true,
   async handle(call, { catalog, inference }) {
-    const { body, caller, generationId } = call;
+    const { body, generationId } = call;
     const { model } = catalog.resolve('rerank', body.model ?? undefined);
     const documents = body.documents.map((document) =>
       typeof document === 'string' ? document : document.text,
@@ -33,13 +32,7 @@ export const createRerank = defineRoute({
       maxTokens: model.contextLength,
       ...(model.script === undefined ? {} : { script: model.script }),
     };
-    const operation: Operation = {
-      id: generationId,
-      caller,
-      name: 'rerank',
-      signal: call.presence,
-      onRate: (rate) => setRateHeaders(call, rate),
-    };
+    const operation = toOperation(call, 'rerank');
     const { result, costPicoUsd } = await inference.run(
       operation,
       model,

@@ -1,11 +1,10 @@
 /** `/responses`: an answer as items, whole or streamed, and what is kept of it. */
 
 import { fromBytes } from '../../engines/contract/json-bytes.ts';
-import { setRateHeaders } from '../../http/rate-headers.ts';
+import { toOperation } from '../../http/operation.ts';
 import { EventReply, Reply, StreamReply } from '../../http/reply.ts';
 import { defineRoute } from '../../http/route.ts';
 import { GatewayError } from '../../lib/errors.ts';
-import type { Operation } from '../../platform/inference/types.ts';
 import { createItemIds } from '../../platform/responses/index.ts';
 import { DeletedResponse, InputItemList, ResponseObject } from './answer-schema.ts';
 import { toInputItemPage, toPageQuery } from './input-items.ts';
@@ -43,13 +42,7 @@ export const createResponse = defineRoute({
       () => call.signal,
     );
 
-    const operation: Operation = {
-      id: generationId,
-      caller,
-      name: 'responses',
-      signal: call.presence,
-      onRate: (rate) => setRateHeaders(call, rate),
-    };
+    const operation = toOperation(call, 'responses');
     const tail = generationId.slice('gen_'.length);
     const now = Date.now();
     const head = { id: `resp_${tail}`, createdAt: Math.floor(now / 1000), model: model.id };

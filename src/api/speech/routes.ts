@@ -1,9 +1,8 @@
 /** `/audio/speech`: a text as sound; `/audio/voices`: the voices of a speech model. */
 import { Readable } from 'node:stream';
-import { setRateHeaders } from '../../http/rate-headers.ts';
+import { toOperation } from '../../http/operation.ts';
 import { EventReply, Reply, type ServerEvent } from '../../http/reply.ts';
 import { defineRoute } from '../../http/route.ts';
-import type { Operation } from '../../platform/inference/types.ts';
 import { maxClipBytes } from './clip.ts';
 import { toVoiceList } from './entry.ts';
 import { contentTypes, toDelta, toDone, toFailure, usageHeaders } from './render.ts';
@@ -25,16 +24,10 @@ export const createSpeech = defineRoute({
   failures: ['not_found', 'too_large', 'rate_limited', 'unreachable', 'overloaded', 'timeout'],
   generation: true,
   async handle(call, platform) {
-    const { body, caller, generationId } = call;
+    const { body } = call;
     const { model } = platform.catalog.resolve('speech', body.model);
     const asked = toAskedSpeech(body, model);
-    const operation: Operation = {
-      id: generationId,
-      caller,
-      name: 'speech',
-      signal: call.presence,
-      onRate: (rate) => setRateHeaders(call, rate),
-    };
+    const operation = toOperation(call, 'speech');
     const speakAll = () => speakWhole(platform, operation, model, asked);
     const { format } = asked;
     if (asked.isEvents) {

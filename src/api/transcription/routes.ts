@@ -2,7 +2,7 @@
 import assert from 'node:assert';
 import { transcriptionSampleRate } from '../../engines/contract/transcription.ts';
 import { toGatewayError } from '../../http/errors.ts';
-import { setRateHeaders } from '../../http/rate-headers.ts';
+import { toOperation } from '../../http/operation.ts';
 import { Reply, type StreamOut, StreamReply } from '../../http/reply.ts';
 import { defineRoute } from '../../http/route.ts';
 import type { TranscriptionModel } from '../../platform/catalog/index.ts';
@@ -36,7 +36,7 @@ export const createTranscription = defineRoute({
   failures: ['not_found', 'too_large', 'rate_limited', 'unreachable', 'overloaded', 'timeout'],
   generation: true,
   async handle(call, platform) {
-    const { body, caller, generationId, uploads } = call;
+    const { body, uploads } = call;
     refuseTimestamps(body);
     const { model } = platform.catalog.resolve('transcription', body.model);
     const wanted: Wanted = {
@@ -46,13 +46,7 @@ export const createTranscription = defineRoute({
       guidance: body.prompt ?? undefined,
       temperature: body.temperature ?? undefined,
     };
-    const operation: Operation = {
-      id: generationId,
-      caller,
-      name: 'transcription',
-      signal: call.presence,
-      onRate: (rate) => setRateHeaders(call, rate),
-    };
+    const operation = toOperation(call, 'transcription');
     if (body.stream === true) return new StreamReply((out) => stream(platform, operation, wanted, out));
 
     const { transcript, costPicoUsd } = await platform.inference.session(

@@ -11,7 +11,7 @@ import { embedded } from './index.ts';
 
 describe('the embedded engine', () => {
   it('serves what it has models for, and takes sensible options', () => {
-    expect(embedded.serves).toEqual(['chat', 'embedding', 'rerank', 'decision']);
+    expect(embedded.serves).toEqual(['chat', 'embedding', 'rerank', 'decision', 'speech', 'transcription']);
     const { check } = createValidator(embedded.options);
     expect(check({ kind: 'embedded' })).toBe(true);
     expect(check({ kind: 'embedded', memoryMb: 2_000, idleMs: 60_000, threads: 2, slots: 1 })).toBe(true);

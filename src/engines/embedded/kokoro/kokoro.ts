@@ -10,6 +10,7 @@ import type { LoadedModel, ModelFiles, Runtime } from '../host/types.ts';
 import { hasOnlyNumbers, toInt16, trimSilence } from '../speech/sound.ts';
 import type { SpeakInput } from '../speech/types.ts';
 import { createGuess } from './guess.ts';
+import { mendModel } from './mend.ts';
 import { normalizeText } from './normalize.ts';
 import { createPronounce, type Pronounce } from './pronounce.ts';
 import { type Accent, toTokens } from './sounds.ts';
@@ -17,12 +18,6 @@ import { type Accent, toTokens } from './sounds.ts';
 /** What the model reads at once, its two marks not counted; a voice has a style for each length. */
 const mostTokens = 508;
 const styleWidth = 256;
-/**
- * The pace of the attempts. For about one sentence in a hundred the model's half-precision numbers run into a
- * division of nothing by nothing, and all of the sound is lost; a pace that nobody hears makes it another sentence.
- */
-const paces = [1, 1.01, 0.99, 1.03];
-
 /** Leaves the rest of the machine to the gateway. */
 const defaultThreads = 1;
 
@@ -38,7 +33,7 @@ async function loadKokoro(files: ModelFiles, threads: number): Promise<LoadedMod
     dictionary: JSON.parse(await readFile(dictionary, 'utf8')),
     guess: createGuess(await readFile(guess, 'utf8')),
   });
-  const session = await InferenceSession.create(model, {
+  const session = await InferenceSession.create(mendModel(await readFile(model)), {
     intraOpNumThreads: threads,
     interOpNumThreads: 1,
     logSeverityLevel: 3,
@@ -77,25 +72,25 @@ class Kokoro {
     const runs = toRuns(marked);
     for (const [index, run] of runs.entries()) {
       signal.throwIfAborted();
-      const sound = await this.#run(toTokens(run), styles);
-      parts.push(trimSilence(sound, index < runs.length - 1 ? 'none' : ending));
+      const after = index < runs.length - 1 ? 'none' : ending;
+      parts.push(trimSilence(await this.#run(toTokens(run), styles, after === 'none'), after));
     }
     return toInt16(join(parts));
   }
 
-  async #run(tokens: readonly number[], styles: Float32Array): Promise<Float32Array> {
-    const ids = BigInt64Array.from([0, ...tokens, 0], BigInt);
+  async #run(tokens: readonly number[], styles: Float32Array, goesOn: boolean): Promise<Float32Array> {
+    // The mark at the end is spoken as half a second of silence: not where the sentence goes on.
+    const ids = BigInt64Array.from([0, ...tokens, ...(goesOn ? [] : [0])], BigInt);
     const at = Math.min(tokens.length, styles.length / styleWidth - 1) * styleWidth;
-    for (const pace of paces) {
-      const { waveform } = await this.#session.run({
-        input_ids: new Tensor('int64', ids, [1, ids.length]),
-        style: new Tensor('float32', styles.slice(at, at + styleWidth), [1, styleWidth]),
-        speed: new Tensor('float32', Float32Array.of(pace), [1]),
-      });
-      const samples = waveform?.data as Float32Array;
-      if (hasOnlyNumbers(samples)) return samples;
-    }
-    throw new GatewayError('internal', `The model ${this.#files.name} cannot say this text`);
+    const { waveform } = await this.#session.run({
+      input_ids: new Tensor('int64', ids, [1, ids.length]),
+      style: new Tensor('float32', styles.slice(at, at + styleWidth), [1, styleWidth]),
+      speed: new Tensor('float32', Float32Array.of(1), [1]),
+    });
+    const samples = waveform?.data as Float32Array;
+    if (!hasOnlyNumbers(samples))
+      throw new GatewayError('internal', `The model ${this.#files.name} cannot say this text`);
+    return samples;
   }
 
   async #stylesOf(voice: string): Promise<Float32Array> {

@@ -30,6 +30,7 @@ const readings: Readonly<Record<string, string>> = {
   MINUTE: 'M IH1 N AH0 T',
   AN: 'AE0 N',
   MIZ: 'M IH1 Z',
+  OUR: 'AW1 ER0',
 };
 
 const letterNames: Readonly<Record<string, string>> = {
@@ -66,7 +67,7 @@ const weak = new Set(
   (
     'an and as at but by for from if in into of on or than that the to with is are was were be been am has have ' +
     'had do does did will would can could shall should may might must he she it we they you me him her us them ' +
-    'my your his its our their a'
+    'my your his its their a'
   ).split(' '),
 );
 

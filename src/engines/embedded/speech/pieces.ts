@@ -16,9 +16,9 @@ export interface Piece {
 const longestPiece = 220;
 /**
  * The first piece where somebody listens already. A model that takes a second for a second of speech, and makes
- * three quarters of a second of silence around every piece, has so much ready within a second and a half.
+ * half a second of silence before every piece, has so much ready after about a second.
  */
-const longestFirstPiece = 18;
+const longestFirstPiece = 15;
 const shortestFirstPiece = 4;
 
 export function toPieces(text: string, { isEarly = false } = {}): Piece[] {
@@ -118,7 +118,7 @@ function cutEarly(piece: Piece): Piece[] {
   if (
     comma !== null &&
     comma.index >= shortestFirstPiece &&
-    comma.index <= longestFirstPiece + 8 &&
+    comma.index <= longestFirstPiece &&
     isWhole(comma.index + 1)
   )
     return [
@@ -126,7 +126,7 @@ function cutEarly(piece: Piece): Piece[] {
       { text: text.slice(comma.index + 1).trim(), ending },
     ];
   let at = -1;
-  for (const { index } of text.matchAll(/(?<=\p{L}{2})\s+(?=\p{L})/gu)) {
+  for (const { index } of text.matchAll(/(?<=\p{L}{2})\s+(?=[\p{L}\d])/gu)) {
     if (index > longestFirstPiece) break;
     if (index >= shortestFirstPiece && !leaning.test(text.slice(0, index))) at = index;
   }
