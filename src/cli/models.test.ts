@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -12,6 +12,7 @@ import {
 } from '../../test/support/pack-registry.ts';
 import { runCli } from '../cli.ts';
 import { readConfig } from '../config.ts';
+import { tryLock } from '../engines/embedded/packs/lock.ts';
 import { createLog } from '../lib/log.ts';
 import { defineModelCommands } from './models.ts';
 
@@ -139,6 +140,22 @@ describe('roundhouse models', () => {
       download_bytes: 318_642_651,
       bytes: 322_591_712,
     });
+  });
+
+  it('list says 99 % of a pack that is here and is being unpacked: it is not ready yet', async () => {
+    const models = join(folder, 'data/models');
+    await mkdir(join(models, '.partial'), { recursive: true });
+    await mkdir(join(models, '.locks'));
+    for (const { integrity, bytes } of pack.declaration.tarballs) {
+      const sum = Buffer.from(integrity.slice('sha512-'.length), 'base64').toString('hex');
+      await writeFile(join(models, `.partial/sha512-${sum}.tgz`), Buffer.alloc(bytes));
+    }
+    const release = tryLock(join(models, '.locks/small-chat'));
+    try {
+      expect((await runSmall(['list'])).out).toMatch(/^small-chat +pulling, 99 % /m);
+    } finally {
+      release?.();
+    }
   });
 
   it('says what it does not understand, and what the registry does not have', async () => {

@@ -8,6 +8,7 @@ import {
   PackFailure,
   type Packs,
   toMegabytes,
+  toPercent,
 } from '../engines/embedded/packs/index.ts';
 import { get } from './client.ts';
 import { type Command, type CommandCall, jsonOption, printJson, type Terminal } from './command.ts';
@@ -184,9 +185,7 @@ function toModelTable(models: readonly ModelEntry[]): string {
 function toPackTable(packs: readonly PackEntry[]): string {
   const rows = packs.map(({ name, state, download_bytes, bytes, received_bytes, licence }) => [
     name,
-    received_bytes === undefined
-      ? state
-      : `${state}, ${Math.floor((received_bytes / download_bytes) * 100)} %`,
+    received_bytes === undefined ? state : `${state}, ${toPercent(received_bytes, download_bytes)} %`,
     toMegabytes(download_bytes),
     toMegabytes(bytes),
     licence,

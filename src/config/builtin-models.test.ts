@@ -4,7 +4,7 @@ import { engineKinds } from '../engines/index.ts';
 import { createValidator } from '../lib/schema.ts';
 import { declarations } from '../platform/catalog/declaration.ts';
 import { createCatalog, type Model, type ModelType } from '../platform/catalog/index.ts';
-import { builtins } from './builtin-models.ts';
+import { builtinEngines, builtins } from './builtin-models.ts';
 import { parseSettings } from './settings.ts';
 
 const catalog = createCatalog({
@@ -35,6 +35,12 @@ describe('the built-in models', () => {
   it.each(modelTypes.map((type) => [type]))('one is the default for %s', (type) => {
     expect(catalog.resolve(type, undefined).model.id).toBe(builtins.defaults[type]);
   });
+});
+
+it('the engine of the embedded models has more slots than one subscription may fill, and not without end', () => {
+  const slots = builtinEngines['embedded']?.['slots'];
+  expect(slots).toBeGreaterThan(8);
+  expect(slots).toBeLessThanOrEqual(16);
 });
 
 describe('the default image model', () => {

@@ -10,7 +10,8 @@ import type { Builtins } from '../platform/catalog/index.ts';
 import { embeddedDefaults, embeddedModels } from './embedded-models.ts';
 
 export const builtinEngines: Readonly<Record<string, EngineSettings>> = {
-  embedded: { kind: 'embedded' },
+  // More than one subscription may have at once (8), so that none fills them alone; beyond that they take turns.
+  embedded: { kind: 'embedded', slots: 12 },
   sandbox: { kind: 'sandbox' },
 };
 

@@ -208,6 +208,15 @@ model: []
     expect(problems(`server: { publicUrl: "${address}" }`)).toEqual([`server.publicUrl ${message}`]);
   });
 
+  it('of a model file that begins as an address and is none', () => {
+    const model = (file: string) =>
+      `models: [{ id: a, type: chat, engine: sandbox, contextLength: 10, file: "${file}" }]`;
+    expect(problems(model('https://'))).toEqual(['models[0].file must be a path or an address']);
+    expect(problems(model('https://hub .example/m.gguf'))).toHaveLength(1);
+    expect(parse(model('https://hub.example/m.gguf')).models[0]?.file).toBe('https://hub.example/m.gguf');
+    expect(parse(model('models/m.gguf')).models[0]?.file).toBe(join(folder, 'models/m.gguf'));
+  });
+
   it('a key is looked up in the environment when the file is read', () => {
     const yaml = 'engines: { far: { kind: remote, url: x, apiKeyEnv: FAR_KEY } }';
     expect(problems(yaml, { FAR_KEY: 'secret' })).toEqual([]);

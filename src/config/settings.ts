@@ -240,10 +240,18 @@ function readModels(value: unknown, source: string | undefined, problems: Proble
     else if (type === undefined) problems.push({ path: `${path}.type`, message: 'is required' });
     else if (validator === undefined) {
       problems.push({ path: `${path}.type`, message: `must be one of ${modelTypes.join(', ')}` });
-    } else if (checked(validator, model, path, problems) !== undefined)
+    } else if (checked(validator, model, path, problems) !== undefined && isFileSound(model, path, problems))
       models.push(withAbsoluteFile(model as unknown as Declaration, source));
   }
   return models;
+}
+
+/** What begins as an address is none that could be a path instead. */
+function isFileSound(model: Record<string, unknown>, path: string, problems: Problem[]): boolean {
+  const file = String(model['file'] ?? '');
+  const isSound = !/^https?:/i.test(file) || URL.canParse(file);
+  if (!isSound) problems.push({ path: `${path}.file`, message: 'must be a path or an address' });
+  return isSound;
 }
 
 /** A path is meant from where it is written: the folder of the configuration file. */

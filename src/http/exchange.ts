@@ -104,6 +104,8 @@ export class Exchange implements Call {
     }
     const { status, body } = toEnvelope(error, this.route?.dialect(this.client) ?? 'router', this.id);
     const headers = ['content-type', 'application/json; charset=utf-8', ...errorHeaders(error)];
+    // No RFC has it, so Node would call it "unknown".
+    if (status === 529) this.response.statusMessage = 'Overloaded';
     if (this.#hasLargeUnreadBody()) this.#sendAndLinger(status, headers, JSON.stringify(body));
     else this.#send(status, headers, JSON.stringify(body));
   }

@@ -53,6 +53,15 @@ describe('what is hardly HTTP, over a socket', () => {
     expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n'))).error.code).toBe(status);
   });
 
+  it('a 529 has a name in the status line, though no RFC gives it one', async () => {
+    setUp();
+    const body = JSON.stringify({ model: 'overloaded', messages: [{ role: 'user', content: 'hi' }] });
+    const answer = await raw(
+      `POST /v1/systemone HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${shellKey}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+    );
+    expect(answer).toMatch(/^HTTP\/1.1 529 Overloaded\r\n/);
+  });
+
   it('two Authorization headers are a 400', async () => {
     setUp();
     const answer = await raw(

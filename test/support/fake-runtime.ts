@@ -25,6 +25,7 @@ async function load({ name, options }: ModelFiles): Promise<LoadedModel> {
   if (name === 'never') await new Promise(() => {});
   if (typeof options['loadMs'] === 'number')
     await new Promise((resolve) => setTimeout(resolve, options['loadMs'] as number));
+  if (typeof options['loadMb'] === 'number') hoard.push(Buffer.alloc(options['loadMb'] * 1024 * 1024, 1));
   return {
     concurrency: typeof options['concurrency'] === 'number' ? options['concurrency'] : 1,
     quick: ['count'],
@@ -57,6 +58,10 @@ async function run(
     case 'wait':
       emit('waiting');
       return forever(signal);
+    case 'tick': {
+      const ticking = setInterval(() => emit('tick'), 5);
+      return forever(signal).finally(() => clearInterval(ticking));
+    }
     case 'deaf':
       emit('waiting');
       return new Promise(() => {});

@@ -10,7 +10,7 @@ type Node =
 export function createMatcher(grammar: string): (text: string) => boolean {
   const rules = new Map<string, Node>();
   for (const line of grammar.split('\n')) {
-    const [, name = '', body = ''] = /^([\w-]+) ::= (.*)$/.exec(line) ?? [];
+    const [, name = '', body = ''] = /^([\w-]+) ::= (.*)$/s.exec(line) ?? [];
     if (name === '') throw new Error(`not a rule: ${line}`);
     rules.set(name, parse(body));
   }

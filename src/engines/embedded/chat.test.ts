@@ -8,6 +8,7 @@ import { createModelHost, type RunningHost } from './host/index.ts';
 
 const program = new URL('../../../test/support/fake-runtime.ts', import.meta.url);
 const log = createLog('silent');
+const contextTokens = 8_192;
 
 function openHost(): RunningHost {
   return createModelHost({ program, name: 'fake', log, memoryMb: 1_000, idleMs: 60_000, queueLength: 4 });
@@ -18,7 +19,7 @@ const files = async (name: string) => ({ name, files: {}, options: {} });
 describeChatPort('embedded', {
   open() {
     const host = openHost();
-    return { port: createChatPort({ host, resolve: files }), close: () => host.close() };
+    return { port: createChatPort({ host, resolve: files, contextTokens }), close: () => host.close() };
   },
 });
 
@@ -28,7 +29,7 @@ describe('chat by a model process', () => {
   function open(resolve = files) {
     const host = openHost();
     hosts.push(host);
-    return { host, port: createChatPort({ host, resolve }) };
+    return { host, port: createChatPort({ host, resolve, contextTokens }) };
   }
 
   it('a model whose files are not here fails as its files say', async () => {
@@ -70,7 +71,32 @@ describe('chat by a model process', () => {
     run.resume();
     await sink.over;
     expect(sink.order()).toMatch(/^text (finish text )*(finish )?fail$/);
-    expect(sink.error).toMatchObject({ kind: 'unreachable' });
+    expect(sink.error).toMatchObject({ kind: 'overloaded' });
     expect((await completed(port, chatRequest('Count to 40, please.'))).choices).toHaveLength(1);
+  });
+
+  it('a prompt that cannot fit is refused before it is handed over, and counted by an estimate', async () => {
+    const { port, host } = open();
+    const long = chatRequest('ab '.repeat(10_000_000));
+    await expect(completed(port, long)).rejects.toMatchObject({
+      kind: 'invalid_request',
+      param: 'messages',
+      message: expect.stringContaining('at most 8192'),
+    });
+    const { signal } = new AbortController();
+    expect(await port.countTokens(long, signal)).toBe(7_500_000);
+    expect(host.pid).toBeUndefined();
+    expect(await port.countTokens(chatRequest('one two'), signal)).toBeLessThan(10);
+  });
+
+  it('another request gets its turn between two answers of one', async () => {
+    const { port, host } = open();
+    const sink = createRecordingSink();
+    const many = port.stream(chatRequest('Count to 40, please.', { n: 128 }), sink);
+    await sink.parts(1);
+    await completed(port, chatRequest('Count to 40, please.'));
+    expect(sink.order()).not.toContain('end');
+    many.abort();
+    await host.drained();
   });
 });

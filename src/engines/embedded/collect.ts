@@ -48,7 +48,10 @@ function add(draft: Draft, part: AnswerPart): void {
   switch (part.type) {
     case 'text':
       draft.text += part.text;
-      if (part.logprobs !== undefined) draft.logprobs = [...(draft.logprobs ?? []), ...part.logprobs];
+      if (part.logprobs !== undefined) {
+        draft.logprobs ??= [];
+        draft.logprobs.push(...part.logprobs);
+      }
       break;
     case 'reasoning':
       draft.reasoning += part.text;

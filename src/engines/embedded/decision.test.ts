@@ -172,3 +172,34 @@ describe('the prompt', () => {
     await expect(decide('word '.repeat(500_000), [topic])).rejects.toMatchObject({ kind: 'invalid_request' });
   });
 });
+
+describe('work without end', () => {
+  const options = Array.from({ length: 255 }, (_, i) => ({ label: `o${i}` }));
+  const refused = { kind: 'invalid_request', param: 'questions' };
+
+  it('of long instructions before many options is refused', async () => {
+    const questions = [1, 2].map((i): DecisionQuestion => {
+      return { type: 'choice', instructions: `${i} ${'word '.repeat(200)}`, options };
+    });
+    await expect(decide('x', questions)).rejects.toMatchObject(refused);
+    const short: DecisionQuestion = {
+      type: 'choice',
+      instructions: 'Which one?',
+      options: options.slice(0, 64),
+    };
+    expect((await decide('x', [short])).probabilities[0]).toHaveLength(64);
+  });
+
+  it('of spaces is refused, or done as quickly as other text', async () => {
+    const spaces = (count: number) => `y${' '.repeat(count)}x`;
+    await expect(decide('x', [{ ...urgent, instructions: spaces(250_000) }])).rejects.toMatchObject({
+      kind: 'invalid_request',
+      param: 'state',
+    });
+    const most = spaces(60_000);
+    expect((await decide('x', [{ ...urgent, instructions: most }])).probabilities).toHaveLength(1);
+    await expect(decide('x', [{ type: 'choice', instructions: most, options }])).rejects.toMatchObject(
+      refused,
+    );
+  });
+});

@@ -6,12 +6,15 @@ import type { DecisionPort, DecisionResult } from '../contract/decision.ts';
 import type { TextPortParts } from './embedding.ts';
 import type { DecideInput } from './onnx/types.ts';
 
+/** Many times what the largest request takes on a machine that has time for it. */
+const deadlineMs = 120_000;
+
 export function createDecisionPort({ host, resolve }: TextPortParts): DecisionPort {
   return {
     async decide({ model, state, questions, maxTokens }, signal) {
       const input: DecideInput = { state, questions, maxTokens };
       const files = await resolve(model);
-      return host.run<DecisionResult>({ model: files, kind: 'decide', input }, signal);
+      return host.run<DecisionResult>({ model: files, kind: 'decide', input, deadlineMs }, signal);
     },
   };
 }

@@ -7,7 +7,8 @@ import { openTextModels, type TextModels } from '../../../test/support/text-mode
 import { GatewayError } from '../../lib/errors.ts';
 import type { EmbeddingInput, EmbeddingPort, EmbeddingRequest } from '../contract/embedding.ts';
 import { createEmbeddingPort } from './embedding.ts';
-import type { ModelFiles } from './host/index.ts';
+import type { ModelFiles, ModelHost, Task } from './host/index.ts';
+import type { EmbedInput, EmbedOutput } from './onnx/types.ts';
 import { dot } from './onnx/vectors.ts';
 
 const minilm = 'all-minilm-l6-v2';
@@ -162,6 +163,54 @@ describe('tokens', () => {
     const failure = await failureOf(embed([[7592], [7592, 30_522]]));
     expect(failure).toMatchObject({ kind: 'invalid_request', param: 'input' });
     expect(failure.message).toContain('input[1]: 30522');
+    const late = await failureOf(embed([...Array.from({ length: 100 }, () => [7592]), [30_522]]));
+    expect(late.message).toContain('input[100]: 30522');
+  });
+});
+
+describe('many inputs', () => {
+  it('are handed over in tasks of bounded work, whose rest is not refused', async () => {
+    const tasks: Task[] = [];
+    const host: ModelHost = {
+      async run<T>(task: Task) {
+        tasks.push(task);
+        const { inputs } = task.input as EmbedInput;
+        const output: EmbedOutput = {
+          vectors: Float32Array.from(inputs, (input) => Number.parseInt(input as string, 10)),
+          dimensions: 1,
+          tokens: inputs.length,
+        };
+        return output as T;
+      },
+      start: () => ({ abort() {} }),
+      close: async () => {},
+    };
+    const files: ModelFiles = { name: 'x', files: {}, options: {} };
+    const sliced = createEmbeddingPort({ host, resolve: async () => files });
+    const texts = Array.from({ length: 300 }, (_, i) => `${i} ${i < 200 ? '' : 'word '.repeat(100)}`);
+    const { vectors, promptTokens } = await sliced.embed(ask(texts), signal);
+    expect(vectors.map(([value]) => value)).toEqual(texts.map((_, i) => i));
+    expect(promptTokens).toBe(300);
+    const inputs = tasks.map(({ input }) => input as EmbedInput);
+    expect(inputs.slice(0, 4).map((input) => input.inputs.length)).toEqual([64, 64, 64, 24]);
+    expect(inputs.slice(0, 3).map(({ firstIndex }) => firstIndex)).toEqual([0, 64, 128]);
+    expect(tasks.map(({ isContinued }) => isContinued)).toEqual(tasks.map((_, i) => i > 0));
+    await sliced.embed(ask([texts[299]!.repeat(1_000), 'a']), signal);
+    const last = tasks.at(-1)?.input as EmbedInput;
+    expect(last.inputs).toHaveLength(2);
+  });
+
+  it('of one caller leave room for another, however many calls they are', async () => {
+    const cancel = new AbortController();
+    const text = 'The quick brown fox jumps over the lazy dog near the river bank. '.repeat(18);
+    const inputs = Array.from({ length: 2_048 }, (_, i) => `${i} ${text}`);
+    const all = Array.from({ length: 8 }, () =>
+      port.embed(ask(inputs), cancel.signal).catch(() => 'cancelled'),
+    );
+    expect((await embed(['hello'])).vectors).toHaveLength(1);
+    cancel.abort();
+    expect(await Promise.all(all)).toEqual(Array(8).fill('cancelled'));
+    await models.host.drained();
   });
 });
 

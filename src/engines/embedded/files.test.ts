@@ -57,8 +57,9 @@ describe('the files of a model', () => {
   });
 
   it('are a file that was fetched from a hub', async () => {
-    const { name, files } = await find('https://hub.example/some.gguf');
+    const { name, files, remedy } = await find('https://hub.example/some.gguf');
     expect([name, files['model']]).toEqual(['some.gguf', '/data/models/by-address/x/some.gguf']);
+    expect(remedy).toContain('deleting models/by-address/x in the data folder');
   });
 
   it('that are not there are named without their path, and no retry helps', async () => {

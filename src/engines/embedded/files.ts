@@ -3,7 +3,7 @@
  * path on this machine (a GGUF file, or a folder with an ONNX model), or the address of a GGUF file on a hub.
  */
 import { readdir, stat } from 'node:fs/promises';
-import { basename, join, resolve as toAbsolute } from 'node:path';
+import { basename, dirname, join, resolve as toAbsolute } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { GatewayError } from '../../lib/errors.ts';
 import type { ModelFiles } from './host/types.ts';
@@ -23,7 +23,12 @@ export function createFinder({ packs, hub }: FinderParts): FindFiles {
     if (model.startsWith('file:')) return findLocal(model);
     if (/^https?:/.test(model)) {
       const path = await hub.require(model);
-      return { name: basename(path), files: { model: path }, options: {} };
+      return {
+        name: basename(path),
+        files: { model: path },
+        options: {},
+        remedy: `On the gateway's machine, deleting models/by-address/${basename(dirname(path))} in the data folder makes way for a fresh copy`,
+      };
     }
     const pack = packs.find(model);
     if (pack === undefined) throw unknown(model);

@@ -1,17 +1,16 @@
 /**
- * Model files that the configuration names by their address. They are fetched when they are first asked for, go on
- * where a fetch was cut off, and lie under `models/by-address`. Nobody has pinned their sums: the operator
- * vouches for the address.
+ * Model files that the configuration names by their address. They are fetched when they are first asked for, and
+ * lie under `models/by-address`, each in a folder of its own. Nobody has pinned their sums: the operator vouches
+ * for the address.
  */
 import { createHash } from 'node:crypto';
-import { createWriteStream, existsSync } from 'node:fs';
-import { mkdir, rename, rm, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { basename, join } from 'node:path';
 import { GatewayError } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
-import { loadUndici } from '../../lib/undici.ts';
-import { tryLock } from './packs/lock.ts';
+import { fetchFromHub } from './hub-fetch.ts';
+import { PackFailure } from './packs/failure.ts';
 
 export interface HubFiles {
   /** The file's path. While it is on its way this rejects with how far it is. */
@@ -22,7 +21,12 @@ export interface HubFiles {
 export interface HubParts {
   readonly dataFolder: string;
   readonly log: Log;
+  /** The value of an environment variable: proxies, and npm's own settings, may stand there. */
+  variable(name: string): string | undefined;
   readonly now?: () => number;
+  /** Whose `.npmrc` counts as the project's. */
+  readonly cwd?: string;
+  readonly home?: string;
 }
 
 interface Fetching {
@@ -32,23 +36,45 @@ interface Fetching {
   readonly done: Promise<void>;
 }
 
+/** A fetch that failed is tried again by the first request after so long. */
 const retryAfterMs = 30_000;
-const stallMs = 60_000;
+const logEveryMs = 10_000;
 
-export function createHubFiles({ dataFolder, log, now = Date.now }: HubParts): HubFiles {
+export function createHubFiles({
+  dataFolder,
+  log,
+  variable,
+  now = Date.now,
+  cwd = process.cwd(),
+  home = homedir(),
+}: HubParts): HubFiles {
   const folder = join(dataFolder, 'models', 'by-address');
+  const npm = { variable, cwd, home };
   const running = new Map<string, Fetching>();
-  const failedAt = new Map<string, number>();
+  const failed = new Map<string, { failure: unknown; at: number }>();
 
   function start(address: string, path: string): Fetching {
     const abort = new AbortController();
+    const model = basename(path);
+    const startedAt = now();
+    let toldAt = startedAt;
+    const onProgress = (receivedBytes: number, totalBytes: number) => {
+      Object.assign(fetching, { receivedBytes, totalBytes });
+      if (now() - toldAt < logEveryMs) return;
+      toldAt = now();
+      log.info({ model, percent: toPercent(fetching) }, 'a model is being fetched');
+    };
     const work = async () => {
       try {
-        await fetchFile(address, path, fetching);
-        log.info({ model: basename(path) }, 'a model is here');
+        log.info({ model }, 'a model is being fetched');
+        const isOurs = await fetchFromHub({ address, path, npm, signal: abort.signal, onProgress });
+        failed.delete(address);
+        // Where another process brought it, that one's log says so.
+        if (isOurs) log.info({ model, path, durationMs: now() - startedAt }, 'a model is here');
       } catch (err) {
-        failedAt.set(address, now());
-        if (!abort.signal.aborted) log.error({ model: basename(path), err }, 'a model could not be fetched');
+        if (abort.signal.aborted) return;
+        failed.set(address, { failure: err, at: now() });
+        log.error({ model, err }, 'a model could not be fetched');
       } finally {
         running.delete(address);
       }
@@ -68,10 +94,12 @@ export function createHubFiles({ dataFolder, log, now = Date.now }: HubParts): H
       const path = join(folder, toFolderName(address), toFileName(address));
       if (existsSync(path)) return path;
       const name = basename(path);
-      const pauseMs = (failedAt.get(address) ?? Number.NEGATIVE_INFINITY) + retryAfterMs - now();
-      if (pauseMs > 0 && !running.has(address)) throw failed(name, pauseMs);
-      const { receivedBytes, totalBytes } = running.get(address) ?? start(address, path);
-      throw fetchingStill(name, totalBytes === 0 ? 0 : Math.floor((receivedBytes / totalBytes) * 100));
+      const last = failed.get(address);
+      const pauseMs = last === undefined ? 0 : last.at + retryAfterMs - now();
+      if (last !== undefined && pauseMs > 0 && !running.has(address)) {
+        throw couldNotFetch(name, last.failure, pauseMs);
+      }
+      throw fetchingStill(name, running.get(address) ?? start(address, path));
     },
     async close() {
       const fetchings = [...running.values()];
@@ -81,66 +109,32 @@ export function createHubFiles({ dataFolder, log, now = Date.now }: HubParts): H
   };
 }
 
-async function fetchFile(address: string, path: string, fetching: Fetching): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
-  const partial = `${path}.partial`;
-  const release = tryLock(`${path}.lock`);
-  // Another process is at it; the next request looks again.
-  if (release === undefined) return;
-  const { Agent, interceptors, request } = loadUndici();
-  const agent = new Agent({ bodyTimeout: stallMs }).compose(interceptors.redirect({ maxRedirections: 5 }));
-  try {
-    const from = (await stat(partial).catch(() => undefined))?.size ?? 0;
-    const { signal } = fetching.abort;
-    const headers = from === 0 ? {} : { range: `bytes=${from}-` };
-    const {
-      statusCode,
-      headers: told,
-      body,
-    } = await request(address, { dispatcher: agent, headers, signal });
-    // All of it is here already.
-    const isWhole = statusCode === 416 && from > 0;
-    if (!isWhole && statusCode !== 200 && statusCode !== 206)
-      throw new Error(`the hub answers with ${statusCode}`);
-    if (isWhole) await body.dump();
-    else {
-      fetching.receivedBytes = statusCode === 206 ? from : 0;
-      fetching.totalBytes = fetching.receivedBytes + Number(told['content-length'] ?? 0);
-      body.on('data', (chunk: Buffer) => {
-        fetching.receivedBytes += chunk.length;
-      });
-      await pipeline(
-        body,
-        createWriteStream(partial, { flags: statusCode === 206 ? 'a' : 'w', mode: 0o600 }),
-      );
-      if (fetching.receivedBytes < fetching.totalBytes)
-        throw new Error('the hub closed the connection early');
-    }
-    await rename(partial, path);
-    await rm(`${path}.lock`, { force: true });
-  } finally {
-    release();
-    await agent.destroy();
-  }
-}
-
 function toFolderName(address: string): string {
   return createHash('sha256').update(address).digest('hex').slice(0, 16);
 }
 
+/** A name that says nothing, or cannot be read, is replaced: the folder tells addresses apart. */
 function toFileName(address: string): string {
-  const last = basename(decodeURIComponent(new URL(address).pathname));
+  const last = basename(new URL(address).pathname);
   return /^[\w.-]*\w$/.test(last) ? last : 'model.gguf';
 }
 
-function fetchingStill(name: string, percent: number): GatewayError {
-  return new GatewayError('overloaded', `The model ${name} is being fetched: ${percent} %`, {
+/** Never 100: it is not there before it has its name. */
+function toPercent({ receivedBytes, totalBytes }: Fetching): number {
+  return totalBytes === 0 ? 0 : Math.min(99, Math.floor((receivedBytes / totalBytes) * 100));
+}
+
+function fetchingStill(name: string, fetching: Fetching): GatewayError {
+  return new GatewayError('overloaded', `The model ${name} is being fetched: ${toPercent(fetching)} %`, {
     retryAfterSeconds: 10,
   });
 }
 
-function failed(name: string, pauseMs: number): GatewayError {
-  return new GatewayError('overloaded', `The model ${name} could not be fetched; it is tried again soon`, {
-    retryAfterSeconds: pauseMs / 1_000,
+/** Clients hear neither paths nor addresses. */
+function couldNotFetch(name: string, failure: unknown, pauseMs: number): GatewayError {
+  const why = failure instanceof PackFailure ? failure.told : 'the gateway cannot store it';
+  return new GatewayError('overloaded', `The model ${name} could not be fetched: ${why}`, {
+    retryAfterSeconds: Math.ceil(pauseMs / 1_000),
+    cause: failure,
   });
 }

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { chatRequest, completed } from '../../../test/support/chat-sink.ts';
 import { createLog } from '../../lib/log.ts';
 import { createValidator } from '../../lib/schema.ts';
-import { embedded } from './index.ts';
+import { embedded, toMemoryMb } from './index.ts';
 
 describe('the embedded engine', () => {
   it('serves what it has models for, and takes sensible options', () => {
@@ -17,6 +17,12 @@ describe('the embedded engine', () => {
     expect(check({ kind: 'embedded', memoryMb: 2_000, idleMs: 60_000, threads: 2, slots: 1 })).toBe(true);
     expect(check({ kind: 'embedded', threads: 0 })).toBe(false);
     expect(check({ kind: 'embedded', gpu: true })).toBe(false);
+  });
+
+  it('lets each of its processes have a quarter of the memory, and as much as a small model needs', () => {
+    const gibibyte = 1024 ** 3;
+    expect(toMemoryMb(32 * gibibyte)).toBe(8 * 1_024);
+    expect(toMemoryMb(2 * gibibyte)).toBe(1_024);
   });
 
   it('tells what is wrong with a file without its path, and lets go of its process', async () => {

@@ -28,7 +28,10 @@ export const embedded = defineEngineKind({
   options: Type.Object(
     {
       kind: Type.Literal('embedded'),
-      /** For each of the model processes. A larger one is replaced between two requests. */
+      /**
+       * For each of the model processes. A larger one is replaced between two requests; a model that is larger by
+       * itself is refused.
+       */
       memoryMb: Type.Optional(Type.Integer({ minimum: 256 })),
       /** A model that nobody asked for so long is let go. */
       idleMs: Type.Optional(Type.Integer({ minimum: 1_000 })),
@@ -58,19 +61,21 @@ export const embedded = defineEngineKind({
       createModelHost({ program, name: `${name}/${runtime}`, log, ...limits, options: { ...told } });
 
     const packs = createPacks({ dataFolder, log, variable: secret });
-    const hub = createHubFiles({ dataFolder, log });
+    const hub = createHubFiles({ dataFolder, log, variable: secret });
     const resolve = createFinder({ packs, hub });
     const llama = openHost('llama', new URL('./llama/program.ts', import.meta.url), {
       threads,
       contextTokens,
     });
     const onnx = openHost('onnx', new URL('./onnx/program.ts', import.meta.url), { threads });
-    const kokoro = openHost('kokoro', new URL('./kokoro/program.ts', import.meta.url), { threads });
+    const kokoro = openHost('kokoro', new URL('./kokoro/program.ts', import.meta.url), {
+      threads: options.threads ?? speechThreads(threads),
+    });
     const flite = openHost('flite', new URL('./flite/program.ts', import.meta.url), {});
     const ear = openHost('transcribe', new URL('./transcribe/program.ts', import.meta.url), { threads });
     return {
       kind: 'embedded',
-      chat: createChatPort({ host: llama, resolve }),
+      chat: createChatPort({ host: llama, resolve, contextTokens }),
       embedding: createEmbeddingPort({ host: onnx, resolve }),
       rerank: createRerankPort({ host: onnx, resolve }),
       decision: createDecisionPort({ host: onnx, resolve }),
@@ -95,9 +100,20 @@ function defaultThreads(): number {
   return Math.min(mostThreads, Math.max(1, availableParallelism() - 1));
 }
 
-/** Half of what this machine, or this container, has. */
+/**
+ * Somebody listens: one core makes a second of Kokoro's speech in 0.75 s, two in 0.45 s, and the first words are there
+ * in half the time. The priority of a model's process keeps both of them free for the gateway.
+ */
+function speechThreads(threads: number): number {
+  return Math.max(threads, Math.min(2, availableParallelism()));
+}
+
 function defaultMemoryMb(): number {
   const constrained = process.constrainedMemory();
-  const bytes = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
-  return Math.max(512, Math.floor(bytes / 2 / 1024 / 1024));
+  return toMemoryMb(constrained > 0 ? Math.min(constrained, totalmem()) : totalmem());
+}
+
+/** A quarter of what this machine, or this container, has: there are several processes, and seldom all are busy. */
+export function toMemoryMb(bytes: number): number {
+  return Math.max(1_024, Math.floor(bytes / 4 / 1024 / 1024));
 }

@@ -3,8 +3,8 @@
  * answers the other, as a cross-encoder does, but it puts related documents first.
  */
 import type { RerankPort } from '../contract/rerank.ts';
-import { type TextPortParts, toVectors } from './embedding.ts';
-import type { EmbedInput, EmbedOutput } from './onnx/types.ts';
+import { embedAll, type TextPortParts } from './embedding.ts';
+import type { EmbedInput } from './onnx/types.ts';
 import { dot } from './onnx/vectors.ts';
 
 export function createRerankPort({ host, resolve }: TextPortParts): RerankPort {
@@ -14,11 +14,11 @@ export function createRerankPort({ host, resolve }: TextPortParts): RerankPort {
       const { queryInstruction } = files.options;
       const instruction = typeof queryInstruction === 'string' ? queryInstruction : '';
       const input: EmbedInput = { inputs: [instruction + query, ...documents], maxTokens };
-      const output = await host.run<EmbedOutput>({ model: files, kind: 'embed', input }, signal);
-      const [asked, ...offered] = toVectors(output);
+      const { vectors, promptTokens } = await embedAll(host, files, input, signal);
+      const [asked, ...offered] = vectors;
       return {
         scores: offered.map((vector) => toScore(dot(asked as Float32Array, vector))),
-        promptTokens: output.tokens,
+        promptTokens,
       };
     },
   };

@@ -134,7 +134,7 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 const failure = (kind: ErrorKind) => new GatewayError(kind, 'x');
 
 describe('a count', () => {
-  it('that a client asks for has limits of its own, and no bill', async () => {
+  it('[BILL-27] that a client asks for has limits of its own, and no bill', async () => {
     const { rows, entered, permits, operation } = setUp();
     expect(await inference.countPrompt(operation, model, async () => request)).toBe(7);
     expect([entered, permits(), rows]).toEqual([['m questions: 600'], 0, []]);

@@ -19,6 +19,7 @@ import type { JsonBytes } from '../../engines/contract/json-bytes.ts';
 import type { GatewayError } from '../../lib/errors.ts';
 import type { ChatModel } from '../catalog/index.ts';
 import type { EngineUse } from '../engines/index.ts';
+import { logEngineFailure } from './engine-failure.ts';
 import { isWorthAnotherEngine, type Pipeline } from './pipeline.ts';
 import type { BilledSink, Operation } from './types.ts';
 
@@ -175,10 +176,7 @@ class ForwardingSink implements ChatSink, ChatStream {
     this.#use?.release(error);
     if (!this.#isStarted && isWorthAnotherEngine(error)) {
       const { pipeline, model } = this.#parts;
-      pipeline.log.warn(
-        { model: model.id, engine: this.#use?.name, error: error.message },
-        'an engine failed',
-      );
+      logEngineFailure(pipeline.log, model, this.#use?.name, error);
       this.#begin(error);
       return;
     }

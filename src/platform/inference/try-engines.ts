@@ -2,6 +2,7 @@
 import { GatewayError } from '../../lib/errors.ts';
 import type { Model } from '../catalog/index.ts';
 import type { EngineUse } from '../engines/index.ts';
+import { logEngineFailure } from './engine-failure.ts';
 import { isWorthAnotherEngine, type Pipeline } from './pipeline.ts';
 
 export interface Attempt<T> {
@@ -32,7 +33,7 @@ export async function tryEngines<T>(
       use.release(isOwn && failure !== undefined ? failure : 'unproven');
       if (failure === undefined || signal.aborted) throw error;
       if (!isWorthAnotherEngine(failure) || !mayTryAnother()) throw error;
-      pipeline.log.warn({ model: model.id, engine: use.name, error: failure.message }, 'an engine failed');
+      logEngineFailure(pipeline.log, model, use.name, failure);
     }
   }
 }

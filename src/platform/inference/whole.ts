@@ -10,6 +10,7 @@ import { toAbortSignal } from '../../lib/presence.ts';
 import type { Permit } from '../admission/types.ts';
 import type { ChatModel } from '../catalog/index.ts';
 import type { EngineUse } from '../engines/index.ts';
+import { logEngineFailure } from './engine-failure.ts';
 import { isWorthAnotherEngine, type Pipeline, withScript } from './pipeline.ts';
 import type { Billed, Operation, Prepared, Settlement } from './types.ts';
 
@@ -108,7 +109,6 @@ class WholeAnswer {
   }
 
   #failover(error: GatewayError): void {
-    const { log } = this.#pipeline;
     const use = this.#use as EngineUse;
     this.#use = undefined;
     use.release(error);
@@ -116,7 +116,7 @@ class WholeAnswer {
       this.#fail(error);
       return;
     }
-    log.warn({ model: this.#model.id, engine: use.name, error: error.message }, 'an engine failed');
+    logEngineFailure(this.#pipeline.log, this.#model, use.name, error);
     this.#tried = [...(this.#tried ?? none), use.name];
     this.#begin(error);
   }

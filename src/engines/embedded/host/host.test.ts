@@ -1,6 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { GatewayError } from '../../../lib/errors.ts';
 import { createLog, type Log } from '../../../lib/log.ts';
@@ -116,6 +119,26 @@ describe('a task', () => {
   });
 });
 
+describe('a task with a deadline', () => {
+  it('ends at it, whatever signs of life it gives', async () => {
+    const host = open();
+    await who(host);
+    const heard = begin(host, { ...task('tick'), deadlineMs: 100 });
+    expect(await heard.over).toMatchObject({ kind: 'overloaded' });
+    await host.drained();
+    expect((await who(host)).loads).toBe(1);
+  });
+
+  it('that waits in line does not spend it there', async () => {
+    const host = open();
+    const running = begin(host, task('tick'));
+    await running.first;
+    const waiting = begin(host, { ...task('echo', 'in time'), deadlineMs: 2_000 });
+    running.abort();
+    expect(await waiting.over).toBe('in time');
+  });
+});
+
 describe('the process', () => {
   it('knows nothing of the environment of the gateway', async () => {
     const { environment } = await who(open());
@@ -135,10 +158,10 @@ describe('the process', () => {
     await waiting.first;
     const crashing = begin(host, task('crash'));
     for (const failure of [await crashing.over, await waiting.over]) {
-      expect(failure).toMatchObject({
-        kind: 'unreachable',
-        message: "The model's process ended before the answer was complete",
-      });
+      expect(failure).toMatchObject({ kind: 'overloaded', retryAfterSeconds: 1 });
+      expect((failure as Error).message).toMatch(
+        /^The model (fake|other) was interrupted before its answer was complete/,
+      );
     }
     expect(crashing.parts).toEqual(['last words']);
     expect((await who(host)).loads).toBe(1);
@@ -152,11 +175,11 @@ describe('the process', () => {
     await crash();
     await crash();
     const refused = await crash();
-    expect(refused).toMatchObject({ kind: 'unreachable', retryAfterSeconds: 1 });
-    expect(refused.message).toContain('keeps failing');
+    expect(refused).toMatchObject({ kind: 'overloaded', retryAfterSeconds: 1 });
+    expect(refused.message).toContain('not available');
     expect(host.pid).toBeUndefined();
     time += 1_000;
-    expect((await crash()).message).toContain('ended before');
+    expect((await crash()).message).toContain('interrupted');
     expect((await crash()).retryAfterSeconds).toBe(2);
     time += 2_000;
     expect((await who(host)).loads).toBe(1);
@@ -166,7 +189,7 @@ describe('the process', () => {
 
   it('whose program does not even start fails its work too', async () => {
     const host = open({ program: new URL('./nothing-here.ts', import.meta.url) });
-    expect((await failureOf(who(host))).kind).toBe('unreachable');
+    expect((await failureOf(who(host))).kind).toBe('overloaded');
     expect(lines.join('')).toContain('nothing-here');
   });
 
@@ -174,8 +197,9 @@ describe('the process', () => {
     const host = open({ hangMs: 1_500 });
     const heard = begin(host, task('block'));
     await heard.first;
-    expect(await heard.over).toMatchObject({ kind: 'unreachable' });
-    expect((await who(host)).loads).toBe(1);
+    const waiting = who(host);
+    expect(await heard.over).toMatchObject({ kind: 'overloaded' });
+    expect((await waiting).loads).toBe(1);
   });
 
   it('that has outgrown its memory is replaced between two tasks, and no task notices', async () => {
@@ -191,14 +215,24 @@ describe('the process', () => {
     await until(() => !isAlive(before));
   });
 
+  it('is not replaced again and again for what its models need from the start', async () => {
+    const host = open({ memoryMb: 300 });
+    const first = await host.run<number>(task('grow', 300), signal);
+    await until(() => host.pid === undefined);
+    const second = await host.run<number>(task('grow', 300), signal);
+    expect(second).not.toBe(first);
+    await until(() => lines.some((line) => line.includes('need more than memoryMb')));
+    expect((await who(host)).pid).toBe(second);
+  });
+
   it('that is far too large is ended at once', async () => {
     const host = open({ memoryMb: 200 });
     const other = begin(host, task('wait', undefined, { ...model, name: 'other' }));
     await other.first;
     await host.run(task('grow', 400), signal);
     const failure = await failureOf(other.over);
-    expect(failure).toMatchObject({ kind: 'unreachable' });
-    expect(failure.message).toContain('memory');
+    expect(failure).toMatchObject({ kind: 'overloaded' });
+    expect(failure.message).not.toContain('memory');
     expect((await who(host)).loads).toBe(1);
   });
 
@@ -310,6 +344,45 @@ describe('the line of a model', () => {
     expect((await who(host)).loads).toBe(2);
   });
 
+  it('does not refuse what goes on with something that has begun', async () => {
+    const host = open({ queueLength: 0 });
+    const running = begin(host, task('wait'));
+    await running.first;
+    expect((await failureOf(who(host))).kind).toBe('overloaded');
+    const rest = begin(host, { ...task('echo', 'rest'), isContinued: true });
+    running.abort();
+    expect(await rest.over).toBe('rest');
+  });
+
+  it('is left at once by who cancels, also while the model loads', async () => {
+    const host = open({ queueLength: 2 });
+    const slow = { ...model, options: { loadMs: 200 } };
+    for (let i = 0; i < 50; i += 1) {
+      const heard = begin(host, task('wait', undefined, slow));
+      expect(host.active).toBeLessThanOrEqual(2);
+      heard.abort();
+    }
+    expect(host.active).toBe(1);
+    expect((await host.run<Who>(task('who', undefined, slow), signal)).loads).toBe(1);
+  });
+
+  it('outlives a crash of the process', async () => {
+    const host = open();
+    const crashing = begin(host, task('crash'));
+    const waiting = begin(host, task('echo', 'still here'));
+    expect(await crashing.over).toMatchObject({ kind: 'overloaded' });
+    expect(await waiting.over).toBe('still here');
+  });
+
+  it('that takes too long is told as overloaded, and not as the failure of the engine', async () => {
+    const host = open({ timeoutMs: 1_500 });
+    const running = begin(host, task('tick'));
+    await running.first;
+    expect((await failureOf(who(host))).kind).toBe('overloaded');
+    expect(host.active).toBe(1);
+    running.abort();
+  });
+
   it('is passed by work that takes no time', async () => {
     const host = open();
     const running = begin(host, task('wait'));
@@ -364,12 +437,46 @@ describe('a model', () => {
     expect((await who(host)).pid).toBe(host.pid);
   });
 
-  it('that never finishes loading is a timeout, and its process is replaced', async () => {
+  it('larger than its memory is refused by name with what to change, and not loaded again', async () => {
+    const host = open({ memoryMb: 300 });
+    const large = { ...model, name: 'large', options: { loadMb: 400 } };
+    const tried = begin(host, task('who', undefined, large));
+    const waiting = begin(host, task('who', undefined, large));
+    const expected = { kind: 'internal', permanent: true };
+    const failure = (await tried.over) as GatewayError;
+    expect(failure).toMatchObject(expected);
+    expect(failure.message).toMatch(/^The model large needs \d+ MB of memory, and its engine may use 300/);
+    expect(failure.message).toContain('memoryMb');
+    expect(await waiting.over).toMatchObject(expected);
+    expect(host.pid).toBeUndefined();
+    expect(await failureOf(host.run(task('who', undefined, large), signal))).toMatchObject(expected);
+    expect(host.pid).toBeUndefined();
+    expect((await who(host)).loads).toBe(1);
+    expect(lines).toHaveLength(1);
+  });
+
+  it('whose file is larger than its memory is refused before it is loaded', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'roundhouse-host-'));
+    try {
+      const path = join(folder, 'model.gguf');
+      await writeFile(path, '');
+      await truncate(path, 400 * 1024 * 1024);
+      const host = open({ memoryMb: 300 });
+      const never = { ...model, name: 'never', files: { model: path } };
+      const failure = await failureOf(host.run(task('who', undefined, never), signal));
+      expect(failure).toMatchObject({ kind: 'internal', permanent: true });
+      expect(failure.message).toContain('The model never needs 400 MB');
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  it('that never finishes loading takes its process with it', async () => {
     const host = open({ timeoutMs: 1_500 });
     const { pid } = await who(host);
     expect(
       (await failureOf(host.run(task('who', undefined, { ...model, name: 'never' }), signal))).kind,
-    ).toBe('timeout');
+    ).toBe('overloaded');
     await until(() => !isAlive(pid));
     expect((await who(host)).pid).not.toBe(pid);
   });

@@ -1,13 +1,20 @@
 /**
  * The gateway's side of a runtime's models: it starts the model process for the first task and another one
- * after a crash, bounds what may wait for each model, and replaces a process that has grown too large.
+ * after a crash, and replaces a process that has grown too large. The line stands here and not in the process:
+ * that gets only as many tasks as a model takes at once, so one that leaves the line is gone at once, and those
+ * in line outlive a crash.
  *
  *   no process ──task──▶ running ──larger than memoryMb──▶ retiring ──its last task ends──▶ no process
  *                        running ──nothing loaded, nothing to do────────────────────────▶ no process
  *                        running, retiring ──crash, hang, far too large: its tasks fail──▶ no process
+ *
+ * Whatever ends a process is told as `overloaded`: the next one starts by itself, and one runtime's trouble
+ * must not count against an engine that has several.
  */
 import { GatewayError } from '../../../lib/errors.ts';
 import type { Log } from '../../../lib/log.ts';
+import { failsToStart, interrupted, stopping, tooBusy, tooLarge, tooMany } from './host-failures.ts';
+import type { Entry, Listener, Place } from './place.ts';
 import { ModelProcess, type ProcessEnd } from './process.ts';
 import { type FromProgram, fromFailure, type ProgramSettings, toModelKey } from './protocol.ts';
 import type { ModelHost, Task } from './types.ts';
@@ -45,28 +52,10 @@ export interface RunningHost extends ModelHost {
   readonly pid: number | undefined;
 }
 
-type Listener = Parameters<ModelHost['start']>[1];
-
-interface Entry {
-  readonly id: number;
-  readonly key: string;
-  readonly task: Task;
-  readonly startedAt: number;
-  /** Absent once nobody listens any more. */
-  on: Listener | undefined;
-  /** The silence that it may keep; after an abort, the time to stop. */
-  timer: NodeJS.Timeout | undefined;
-}
-
-interface Place {
-  tasks: number;
-  concurrency: number;
-  /** How long tasks took lately, their waiting included. */
-  averageMs: number;
-}
-
 const bytesPerMb = 1024 * 1024;
 const longestBackOffMs = 60_000;
+/** Replacing helps against growth, and not where the models are as large as that from the start. */
+const tasksBetweenReplacements = 16;
 
 export function createModelHost(parts: ModelHostParts): RunningHost {
   const { program, name, log, memoryMb, queueLength, timeoutMs = 280_000 } = parts;
@@ -76,13 +65,14 @@ export function createModelHost(parts: ModelHostParts): RunningHost {
     pulseMs: parts.pulseMs ?? 1_000,
     // On two cores, while a model wrote, the gateway's p99 rose by 6 ms with 19 and by 20 ms with 10.
     nice: parts.nice ?? 19,
+    memoryMb,
     options: parts.options ?? {},
   };
   const places = new Map<string, Place>();
   const sent = new Map<number, Entry>();
-  /** Held back until a process that retires is gone. */
-  let held: Entry[] = [];
   const loaded = new Set<string>();
+  /** Models that do not fit into `memoryMb`: to load them again would end in the same. */
+  const oversized = new Map<string, GatewayError>();
   const drains: (() => void)[] = [];
   let current: ModelProcess | undefined;
   let isRetiring = false;
@@ -91,6 +81,10 @@ export function createModelHost(parts: ModelHostParts): RunningHost {
   /** In a row, without a task in between that ended well. */
   let crashes = 0;
   let startableAt = 0;
+  /** By the process that runs now. */
+  let tasksDone = 0;
+  let wasReplaced = false;
+  let isTightTold = false;
 
   function open(): ModelProcess {
     const opened: ModelProcess = new ModelProcess({
@@ -116,11 +110,12 @@ export function createModelHost(parts: ModelHostParts): RunningHost {
       }
       case 'done':
         crashes = 0;
+        tasksDone += 1;
         settle(message.id, (on) => on.done(message.result));
         return;
       case 'fail': {
         const { failure } = message;
-        const isOurs = failure.kind === 'internal';
+        const isOurs = failure.kind === 'internal' && sent.has(message.id);
         if (isOurs) log.error({ runtime: name, detail: failure.detail }, failure.message);
         settle(message.id, (on) => on.fail(fromFailure(failure)));
         return;
@@ -128,9 +123,15 @@ export function createModelHost(parts: ModelHostParts): RunningHost {
       case 'loaded': {
         loaded.add(message.key);
         const place = places.get(message.key);
-        if (place !== undefined) place.concurrency = message.concurrency;
+        if (place === undefined) return;
+        place.concurrency = message.concurrency;
+        place.quick = message.quick;
+        advance(place);
         return;
       }
+      case 'oversized':
+        refuse(message.key, message.megabytes);
+        return;
       case 'pulse':
         weigh(message.rssBytes, message.models);
     }
@@ -142,10 +143,29 @@ export function createModelHost(parts: ModelHostParts): RunningHost {
       log.error({ runtime: name, megabytes, memoryMb }, 'a model process is far too large and is stopped');
       void current?.kill('it used too much memory');
     } else if (megabytes > memoryMb && !isRetiring) {
-      log.warn({ runtime: name, megabytes, memoryMb }, 'a model process is too large and is replaced');
-      isRetiring = true;
+      if (!wasReplaced || tasksDone >= tasksBetweenReplacements) {
+        log.warn({ runtime: name, megabytes, memoryMb }, 'a model process is too large and is replaced');
+        isRetiring = true;
+        wasReplaced = true;
+      } else if (!isTightTold) {
+        log.warn({ runtime: name, megabytes, memoryMb }, 'the models need more than memoryMb allows them');
+        isTightTold = true;
+      }
     }
     if (sent.size === 0 && (isRetiring || models === 0)) leave();
+  }
+
+  /** A model that can never be loaded here: who asks for it is told so at once, now and later. */
+  function refuse(key: string, megabytes: number): void {
+    const [first] = [...sent.values(), ...(places.get(key)?.line ?? [])].filter((entry) => entry.key === key);
+    if (first === undefined) return;
+    const failure = tooLarge(first.task.model.name, megabytes, memoryMb);
+    log.error({ runtime: name, megabytes, memoryMb }, failure.message);
+    oversized.set(key, failure);
+    // What it took of the memory may be in use still.
+    isRetiring = true;
+    for (const entry of first.place.line.splice(0)) finish(entry, failed(failure));
+    for (const entry of [...sent.values()]) if (entry.key === key) settle(entry.id, failed(failure));
   }
 
   /** Only between two tasks. */
@@ -153,12 +173,13 @@ export function createModelHost(parts: ModelHostParts): RunningHost {
     const left = current;
     forget();
     void left?.kill('it is not needed');
-    for (const entry of held.splice(0)) dispatch(entry);
+    advanceAll();
   }
 
   function forget(): void {
     current = undefined;
     isRetiring = false;
+    tasksDone = 0;
     loaded.clear();
   }
 
@@ -167,103 +188,144 @@ export function createModelHost(parts: ModelHostParts): RunningHost {
     crashes += 1;
     const backOffMs = crashes < 2 ? 0 : Math.min(longestBackOffMs, 1_000 * 2 ** (crashes - 2));
     startableAt = now() + backOffMs;
-    const tasks = sent.size;
+    const lost = [...sent.values()];
     log.error(
-      { runtime: name, reason, code, signal, tasks, crashes, lastWords },
+      { runtime: name, reason, code, signal, tasks: lost.length, crashes, lastWords },
       'a model process ended unexpectedly',
     );
-    for (const id of [...sent.keys()]) settle(id, (on) => on.fail(gone(reason)));
-    for (const entry of held.splice(0)) dispatch(entry);
+    sent.clear();
+    for (const entry of lost) finish(entry, failed(interrupted(entry.task.model.name, backOffMs)));
+    advanceAll();
   }
 
-  function dispatch(entry: Entry): void {
-    if (isRetiring || current?.isLeaving === true) {
-      held.push(entry);
+  function advanceAll(): void {
+    for (const place of places.values()) advance(place);
+  }
+
+  /** Hands over as many as the model takes. */
+  function advance(place: Place): void {
+    if (isClosed || isRetiring || current?.isLeaving === true) return;
+    const waitMs = current === undefined ? startableAt - now() : 0;
+    if (waitMs > 0) {
+      for (const entry of place.line.splice(0)) {
+        process.nextTick(() => finish(entry, failed(failsToStart(entry.task.model.name, waitMs))));
+      }
       return;
     }
-    if (current === undefined) {
-      const waitMs = startableAt - now();
-      if (waitMs > 0) {
-        release(entry);
-        process.nextTick(() => entry.on?.fail(failsToStart(waitMs)));
-        return;
-      }
-      current = open();
-    }
+    place.line = place.line.filter((entry) => {
+      const isQuick = loaded.has(entry.key) && place.quick.includes(entry.task.kind);
+      if (!isQuick && place.running >= place.concurrency) return true;
+      entry.takesPlace = !isQuick;
+      send(entry);
+      return false;
+    });
+  }
+
+  function send(entry: Entry): void {
+    const { id, key, task, place } = entry;
+    current ??= open();
     if (sent.size === 0) current.ref();
-    sent.set(entry.id, entry);
-    current.send({ type: 'run', id: entry.id, key: entry.key, task: entry.task });
+    sent.set(id, entry);
+    if (entry.takesPlace) place.running += 1;
+    if (task.deadlineMs !== undefined) {
+      entry.deadline = setTimeout(() => {
+        const { on } = entry;
+        abort(entry);
+        on?.fail(tooBusy(task.model.name, place));
+      }, task.deadlineMs).unref();
+    }
+    current.send({ type: 'run', id, key, task });
   }
 
   function settle(id: number, tell: (on: Listener) => void): void {
     const entry = sent.get(id);
     if (entry === undefined) return;
     sent.delete(id);
-    release(entry);
     if (sent.size === 0) current?.unref();
-    const { on } = entry;
-    entry.on = undefined;
-    if (on !== undefined) tell(on);
+    finish(entry, tell);
     if (isRetiring && sent.size === 0) leave();
+    else advance(entry.place);
   }
 
-  /** Its place is free again. */
-  function release(entry: Entry): void {
+  /** It is over: its place is free again, and who listens still is told. */
+  function finish(entry: Entry, tell: (on: Listener) => void): void {
+    const { place, on } = entry;
     clearTimeout(entry.timer);
-    const place = places.get(entry.key);
-    if (place !== undefined) {
-      place.tasks -= 1;
-      place.averageMs += (now() - entry.startedAt - place.averageMs) / 4;
-    }
-    if (sent.size + held.length === 0) for (const drain of drains.splice(0)) drain();
+    clearTimeout(entry.deadline);
+    entry.on = undefined;
+    if (entry.takesPlace) place.running -= 1;
+    place.tasks -= 1;
+    place.averageMs += (now() - entry.startedAt - place.averageMs) / 4;
+    if (on !== undefined) tell(on);
+    if (active() === 0) for (const drain of drains.splice(0)) drain();
+  }
+
+  function active(): number {
+    let count = 0;
+    for (const { tasks } of places.values()) count += tasks;
+    return count;
   }
 
   function abort(entry: Entry): void {
     if (entry.on === undefined) return;
     entry.on = undefined;
     clearTimeout(entry.timer);
-    if (held.includes(entry)) {
-      held = held.filter((each) => each !== entry);
-      release(entry);
-    } else if (sent.has(entry.id)) {
+    clearTimeout(entry.deadline);
+    const { place } = entry;
+    if (sent.has(entry.id)) {
       const busy = current;
       busy?.send({ type: 'abort', id: entry.id });
       entry.timer = setTimeout(() => void busy?.kill('a task does not stop'), abortGraceMs).unref();
+    } else if (place.line.includes(entry)) {
+      place.line = place.line.filter((each) => each !== entry);
+      finish(entry, () => {});
     }
   }
 
   function expire(entry: Entry): void {
-    const { on } = entry;
-    const isLoaded = loaded.has(entry.key);
+    const { on, key, task, place } = entry;
+    const model = task.model.name;
+    const isLoaded = loaded.has(key);
+    const isSent = sent.has(entry.id);
     abort(entry);
-    if (!isLoaded && !isRetiring) void current?.kill(`${entry.task.model.name} does not load`);
-    on?.fail(new GatewayError('timeout', `The model ${entry.task.model.name} took too long to answer`));
+    if (!isSent) {
+      on?.fail(tooBusy(model, place));
+    } else if (isLoaded) {
+      on?.fail(new GatewayError('timeout', `The model ${model} took too long to answer`));
+    } else {
+      void current?.kill(`${model} does not load`);
+      on?.fail(interrupted(model, longestBackOffMs));
+    }
   }
 
   function start(task: Task, on: Listener): Entry {
     const key = toModelKey(task.model);
     let place = places.get(key);
     if (place === undefined) {
-      place = { tasks: 0, concurrency: 1, averageMs: 1_000 };
+      place = { line: [], tasks: 0, running: 0, concurrency: 1, quick: [], averageMs: 1_000 };
       places.set(key, place);
     }
     lastId += 1;
-    const entry: Entry = { id: lastId, key, task, startedAt: now(), on, timer: undefined };
-    const isFull = place.tasks >= place.concurrency + queueLength;
-    if (isClosed || isFull) {
-      const failure = isClosed ? stopping() : tooMany(task.model.name, place);
-      process.nextTick(() => entry.on?.fail(failure));
+    const timing = { startedAt: now(), timer: undefined, deadline: undefined };
+    const entry: Entry = { id: lastId, key, task, place, ...timing, on, takesPlace: false };
+    const isFull = task.isContinued !== true && place.tasks >= place.concurrency + queueLength;
+    const refusal = isClosed
+      ? stopping()
+      : (oversized.get(key) ?? (isFull ? tooMany(task.model.name, place) : undefined));
+    if (refusal !== undefined) {
+      process.nextTick(() => entry.on?.fail(refusal));
       return entry;
     }
     place.tasks += 1;
     entry.timer = setTimeout(() => expire(entry), timeoutMs).unref();
-    dispatch(entry);
+    place.line.push(entry);
+    advance(place);
     return entry;
   }
 
   return {
     get active() {
-      return sent.size + held.length;
+      return active();
     },
     get pid() {
       return current?.pid;
@@ -295,7 +357,7 @@ export function createModelHost(parts: ModelHostParts): RunningHost {
       }),
     drained: () =>
       new Promise((resolve) => {
-        if (sent.size + held.length === 0) resolve();
+        if (active() === 0) resolve();
         else drains.push(resolve);
       }),
     async close() {
@@ -303,33 +365,14 @@ export function createModelHost(parts: ModelHostParts): RunningHost {
       const left = current;
       const ending = left?.kill('the gateway stops');
       forget();
-      for (const entry of held.splice(0)) {
-        release(entry);
-        entry.on?.fail(stopping());
-      }
-      for (const id of [...sent.keys()]) settle(id, (on) => on.fail(stopping()));
+      const lost = [...sent.values(), ...[...places.values()].flatMap(({ line }) => line.splice(0))];
+      sent.clear();
+      for (const entry of lost) finish(entry, failed(stopping()));
       await ending;
     },
   };
 }
 
-function gone(reason: string | undefined): GatewayError {
-  const why = reason === undefined ? '' : `: ${reason}`;
-  return new GatewayError('unreachable', `The model's process ended before the answer was complete${why}`);
-}
-
-function stopping(): GatewayError {
-  return new GatewayError('unreachable', 'The models are being stopped');
-}
-
-function failsToStart(waitMs: number): GatewayError {
-  return new GatewayError('unreachable', "The model's process keeps failing; it is tried again soon", {
-    retryAfterSeconds: waitMs / 1_000,
-  });
-}
-
-function tooMany(name: string, { averageMs }: Place): GatewayError {
-  return new GatewayError('overloaded', `Too many requests wait for the model ${name}`, {
-    retryAfterSeconds: averageMs / 1_000,
-  });
+function failed(error: GatewayError): (on: Listener) => void {
+  return (on) => on.fail(error);
 }

@@ -9,6 +9,8 @@ export interface ProgramSettings {
   readonly pulseMs: number;
   /** From 0 to 19: the gateway comes first on a busy machine. */
   readonly nice: number;
+  /** A model that takes more by itself is not kept. */
+  readonly memoryMb: number;
   /** What the runtime itself is told (threads). */
   readonly options: Readonly<Record<string, unknown>>;
 }
@@ -23,7 +25,14 @@ export type FromProgram =
   | { readonly type: 'parts'; readonly id: number; readonly parts: readonly unknown[] }
   | { readonly type: 'done'; readonly id: number; readonly result: unknown }
   | { readonly type: 'fail'; readonly id: number; readonly failure: Failure }
-  | { readonly type: 'loaded'; readonly key: string; readonly concurrency: number }
+  | {
+      readonly type: 'loaded';
+      readonly key: string;
+      readonly concurrency: number;
+      readonly quick: readonly string[];
+    }
+  /** Before the failures of those who wait for it. */
+  | { readonly type: 'oversized'; readonly key: string; readonly megabytes: number }
   | { readonly type: 'pulse'; readonly rssBytes: number; readonly models: number };
 
 /** A failure as plain data: classes do not survive the way. */

@@ -1,6 +1,6 @@
 /**
  * The work of one model inside a model process. The model is loaded for the first task and let go when it has
- * had nothing to do for a while; in between, as many tasks run at once as the model takes, in their order.
+ * had nothing to do for a while. The line stands in the gateway: what waits here waits for the model to load.
  */
 import { GatewayError } from '../../../lib/errors.ts';
 import { type Failure, toFailure } from './protocol.ts';
@@ -10,7 +10,7 @@ export interface QueueParts {
   readonly name: string;
   readonly idleMs: number;
   load(model: ModelFiles): Promise<LoadedModel>;
-  loaded(concurrency: number): void;
+  loaded(concurrency: number, quick: readonly string[]): void;
   /** The queue is empty and of no more use. */
   unloaded(): void;
   part(id: number, part: unknown): void;
@@ -78,7 +78,7 @@ export class ModelQueue {
     this.#isLoading = true;
     try {
       this.#model = await this.#parts.load(files);
-      this.#parts.loaded(this.#model.concurrency);
+      this.#parts.loaded(this.#model.concurrency, this.#model.quick ?? []);
     } catch (error) {
       const failure = toFailure(error, cannotLoad(files));
       for (const { id } of this.#waiting.splice(0)) this.#parts.fail(id, failure);

@@ -3,10 +3,11 @@
  * gateway, however that ends, and keeps nothing that would have to be saved.
  */
 import assert from 'node:assert';
+import { stat } from 'node:fs/promises';
 import { setPriority } from 'node:os';
 import type { FromProgram, ProgramSettings, ToProgram } from './protocol.ts';
 import { ModelQueue } from './queue.ts';
-import type { Runtime } from './types.ts';
+import type { LoadedModel, ModelFiles, Runtime } from './types.ts';
 
 export function serve(createRuntime: (options: Readonly<Record<string, unknown>>) => Runtime): void {
   assert(process.send !== undefined, 'a model program is started by the gateway');
@@ -16,6 +17,7 @@ export function serve(createRuntime: (options: Readonly<Record<string, unknown>>
   const gathered = new Map<number, unknown[]>();
   let runtime: Runtime;
   let settings: ProgramSettings;
+  let hasLoaded = false;
 
   const send = (message: FromProgram) => void process.send?.(message);
 
@@ -34,8 +36,8 @@ export function serve(createRuntime: (options: Readonly<Record<string, unknown>>
     const opened = new ModelQueue({
       name,
       idleMs: settings.idleMs,
-      load: (model) => runtime.load(model),
-      loaded: (concurrency) => send({ type: 'loaded', key, concurrency }),
+      load: (model) => load(key, model),
+      loaded: (concurrency, quick) => send({ type: 'loaded', key, concurrency, quick }),
       unloaded() {
         queues.delete(key);
         pulse();
@@ -45,6 +47,27 @@ export function serve(createRuntime: (options: Readonly<Record<string, unknown>>
       fail: (id, failure) => over(id, { type: 'fail', id, failure }),
     });
     queues.set(key, opened);
+    return opened;
+  }
+
+  /** A model that does not fit is told of before it fails: the gateway then asks for it no more. */
+  async function load(key: string, model: ModelFiles): Promise<LoadedModel> {
+    const isFirst = !hasLoaded;
+    hasLoaded = true;
+    const refuse = (megabytes: number) => {
+      if (megabytes <= settings.memoryMb) return;
+      send({ type: 'oversized', key, megabytes });
+      throw new Error(`${model.name} needs ${megabytes} MB`);
+    };
+    refuse(await sizeOf(model));
+    const opened = await runtime.load(model);
+    try {
+      // Only of the first it is known that all of the memory is for it.
+      if (isFirst && queues.size === 1) refuse(toMegabytes(process.memoryUsage.rss()));
+    } catch (error) {
+      await opened.dispose();
+      throw error;
+    }
     return opened;
   }
 
@@ -85,6 +108,23 @@ export function serve(createRuntime: (options: Readonly<Record<string, unknown>>
   });
   // Not an ordinary exit: that would wait for native threads in the middle of their work.
   process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'));
+}
+
+/** Of its files, which are read or mapped whole. One that is missing is the runtime's to tell of. */
+async function sizeOf({ files }: ModelFiles): Promise<number> {
+  const sizes = await Promise.all(
+    Object.values(files).map((path) =>
+      stat(path).then(
+        ({ size }) => size,
+        () => 0,
+      ),
+    ),
+  );
+  return toMegabytes(sizes.reduce((sum, size) => sum + size, 0));
+}
+
+function toMegabytes(bytes: number): number {
+  return Math.round(bytes / 1024 / 1024);
 }
 
 /** Before any native library is loaded: threads inherit the priority of the one that starts them. */

@@ -22,6 +22,10 @@ export interface Task {
   /** `chat`, `embed`, `count`, `transcribe`, …: what the runtime knows to do. */
   readonly kind: string;
   readonly input: unknown;
+  /** The rest of something that has begun: it waits its turn, and is not refused for the length of the line. */
+  readonly isContinued?: boolean;
+  /** The longest that it may run, whatever signs of life it gives; as long as it likes where absent. */
+  readonly deadlineMs?: number;
 }
 
 export interface TaskRun {

@@ -37,6 +37,8 @@ async function loadKokoro(files: ModelFiles, threads: number): Promise<LoadedMod
     intraOpNumThreads: threads,
     interOpNumThreads: 1,
     logSeverityLevel: 3,
+    // Threads that wait for each other sleep: the gateway may want the core.
+    extra: { session: { intra_op: { allow_spinning: '0' } } },
   });
   const kokoro = new Kokoro(files, pronounce, session);
   return {
@@ -73,14 +75,14 @@ class Kokoro {
     for (const [index, run] of runs.entries()) {
       signal.throwIfAborted();
       const after = index < runs.length - 1 ? 'none' : ending;
-      parts.push(trimSilence(await this.#run(toTokens(run), styles, after === 'none'), after));
+      parts.push(trimSilence(await this.#run(toTokens(run), styles), after));
     }
     return toInt16(join(parts));
   }
 
-  async #run(tokens: readonly number[], styles: Float32Array, goesOn: boolean): Promise<Float32Array> {
-    // The mark at the end is spoken as half a second of silence: not where the sentence goes on.
-    const ids = BigInt64Array.from([0, ...tokens, ...(goesOn ? [] : [0])], BigInt);
+  async #run(tokens: readonly number[], styles: Float32Array): Promise<Float32Array> {
+    // The marks cost 0.7 s of silence, but without them the first or the last word is not understood.
+    const ids = BigInt64Array.from([0, ...tokens, 0], BigInt);
     const at = Math.min(tokens.length, styles.length / styleWidth - 1) * styleWidth;
     const { waveform } = await this.#session.run({
       input_ids: new Tensor('int64', ids, [1, ids.length]),

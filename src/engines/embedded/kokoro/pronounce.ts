@@ -152,7 +152,7 @@ export function createPronounce({ dictionary, guess }: PronounceParts): Pronounc
     let sounds = '';
     for (const [index, part] of parts.entries()) {
       if (!/^[A-Za-z]/.test(part)) {
-        sounds += /\s/.test(part) || part === '-' ? ' ' : part;
+        sounds += /^[;:,.!?—…"()“”]$/.test(part) ? part : ' ';
         continue;
       }
       if (isSpelled(part, isShouted)) {

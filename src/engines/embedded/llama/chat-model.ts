@@ -3,7 +3,7 @@
  * that an abort ends either soon; what the last prompt left in the model's memory is used again.
  */
 import { randomInt } from 'node:crypto';
-import type { Llama, LlamaContextSequence, LlamaModel, Token } from 'node-llama-cpp';
+import type { Llama, LlamaContextSequence, LlamaGrammar, LlamaModel, Token } from 'node-llama-cpp';
 import { GatewayError } from '../../../lib/errors.ts';
 import { createAnswer } from './answer.ts';
 import { createGrammar } from './grammar.ts';
@@ -53,12 +53,15 @@ export class ChatModel {
     emit: (part: AnswerPart) => void,
     signal: AbortSignal,
   ): Promise<ChatOutcome> {
-    const { sequence, contextTokens, name } = this.#parts;
+    const { llama, sequence, contextTokens, name } = this.#parts;
     const prompt = this.#toPrompt(input);
     const room = contextTokens - prompt.tokens.length;
     if (room < 1) throw tooLong(name, prompt.tokens.length, contextTokens);
     const isToolAsked = hasTools(input);
     if (isToolAsked && this.#toolFormat === undefined) throw toolless(name);
+    const isForced = input.toolChoice === 'required' || typeof input.toolChoice === 'object';
+    // Before the prompt is read: a schema that is refused costs nothing more.
+    const grammar = await createGrammar(llama, input, isForced ? this.#toolFormat : undefined);
 
     // The same tokens in other steps differ in their last bits, and with a seed every bit counts.
     if (input.seed !== undefined) await sequence.clearHistory();
@@ -80,7 +83,8 @@ export class ChatModel {
         isThinking: prompt.text.trimEnd().endsWith('<think>'),
         isContinued: input.continueFinal,
       });
-      await this.#write(input, last.tokens, seed + choice, Math.min(room, input.maxTokens), answer, signal);
+      const limit = Math.min(room, input.maxTokens);
+      await this.#write(input, grammar, last.tokens, seed + choice, limit, answer, signal);
       usage.completionTokens += answer.tokens;
       usage.reasoningTokens += answer.reasoningTokens;
     }
@@ -105,15 +109,14 @@ export class ChatModel {
 
   async #write(
     input: ChatInput,
+    grammar: LlamaGrammar | undefined,
     first: Token[],
     seed: number,
     limit: number,
     answer: ReturnType<typeof createAnswer>,
     signal: AbortSignal,
   ): Promise<void> {
-    const { llama, model, sequence } = this.#parts;
-    const isForced = input.toolChoice === 'required' || typeof input.toolChoice === 'object';
-    const grammar = await createGrammar(llama, input, isForced ? this.#toolFormat : undefined);
+    const { model, sequence } = this.#parts;
     const reader = createTokenReader({
       model,
       // Models mark their thoughts and calls with tokens that are no text otherwise.

@@ -2,7 +2,8 @@
 import type { Llama, LlamaGrammar } from 'node-llama-cpp';
 import { GatewayError } from '../../../lib/errors.ts';
 import { GrammarError } from './grammar-error.ts';
-import { JsonGrammar, literal, toGrammar } from './json-grammar.ts';
+import { literal } from './grammar-text.ts';
+import { JsonGrammar, toGrammar } from './json-grammar.ts';
 import type { ToolFormat } from './tool-format.ts';
 import type { ChatInput } from './types.ts';
 
@@ -13,15 +14,26 @@ export async function createGrammar(
   forced: ToolFormat | undefined,
 ): Promise<LlamaGrammar | undefined> {
   const grammar = toGrammarText(input, forced);
-  return grammar === undefined ? undefined : llama.createGrammar({ grammar });
+  if (grammar === undefined) return undefined;
+  try {
+    return await llama.createGrammar({ grammar });
+  } catch (cause) {
+    // The same text fails whenever it is tried, so this is no failure of the model.
+    const message = 'This model cannot be held to this JSON schema: llama.cpp does not read its grammar';
+    throw new GatewayError('invalid_request', message, { param: toParam(forced), cause });
+  }
+}
+
+function toParam(forced: ToolFormat | undefined): string {
+  return forced === undefined ? 'response_format.json_schema.schema' : 'tools';
 }
 
 export function toGrammarText(input: ChatInput, forced: ToolFormat | undefined): string | undefined {
   const { responseFormat } = input;
-  if (forced !== undefined) return refusing('tools', () => toCallGrammar(input, forced));
+  if (forced !== undefined) return refusing(toParam(forced), () => toCallGrammar(input, forced));
   if (responseFormat?.type === 'json_object') return toGrammar({ type: 'object' });
   if (responseFormat?.type === 'json_schema') {
-    return refusing('response_format.json_schema.schema', () => toGrammar(responseFormat.schema));
+    return refusing(toParam(forced), () => toGrammar(responseFormat.schema));
   }
   return undefined;
 }
@@ -31,10 +43,10 @@ function toCallGrammar({ tools = [], toolChoice }: ChatInput, format: ToolFormat
     typeof toolChoice === 'object' ? tools.filter(({ name }) => name === toolChoice.name) : tools;
   const { argumentsKey, onlyFirst, isList, open, close = '' } = format;
   const grammar = new JsonGrammar();
-  const calls = allowed.map(({ name, parameters }) =>
+  const calls = allowed.map(({ name, parameters = { type: 'object' } }) =>
     grammar.record([
       ['name', literal(JSON.stringify(name))],
-      [argumentsKey, grammar.schema(parameters ?? { type: 'object' })],
+      [argumentsKey, grammar.schema(parameters, parameters, `${name}.parameters`)],
     ]),
   );
   const call = `(${calls.join(' | ')})`;
@@ -47,7 +59,9 @@ function refusing(param: string, work: () => string): string {
   try {
     return work();
   } catch (error) {
-    if (!(error instanceof GrammarError)) throw error;
-    throw new GatewayError('invalid_request', error.message, { param, cause: error });
+    // Values nested so deep that JSON.stringify gives up on them.
+    if (!(error instanceof GrammarError || error instanceof RangeError)) throw error;
+    const message = error instanceof GrammarError ? error.explanation : 'The JSON schema is nested too deep';
+    throw new GatewayError('invalid_request', message, { param, cause: error });
   }
 }

@@ -6,36 +6,93 @@ type Bounds = Readonly<Record<string, unknown>>;
 const noBound = Number.POSITIVE_INFINITY;
 const fraction = '("." [0-9]{1,15})?';
 
+/** Digits after the point that bounds may have; numbers have up to 15. */
+const mostDecimals = 12;
+
 export function integersBetween(bounds: Bounds): string {
   const least = Math.max(ceil(bounds['minimum'], -noBound), floor(bounds['exclusiveMinimum'], -noBound) + 1);
   const most = Math.min(floor(bounds['maximum'], noBound), ceil(bounds['exclusiveMaximum'], noBound) - 1);
   if (least === -noBound && most === noBound) return 'integer';
-  if (least > most) throw empty();
+  if (least > most) throw empty(bounds);
   const parts: string[] = [];
   if (most >= 0) parts.push(digitsBetween(Math.max(0, least), most));
   if (least < 0) parts.push(`"-" (${digitsBetween(Math.max(1, -most), -least)})`);
   return parts.join(' | ');
 }
 
-/** Between bounds that are whole numbers; others are moved inwards to the next one. */
 export function numbersBetween(bounds: Bounds): string {
-  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = bounds;
-  const least = Math.max(ceil(minimum, -noBound), ceil(exclusiveMinimum, -noBound));
-  const most = Math.min(floor(maximum, noBound), floor(exclusiveMaximum, noBound));
+  const minimum = toBound(bounds['minimum'], -noBound);
+  const maximum = toBound(bounds['maximum'], noBound);
+  const exclusiveMinimum = toBound(bounds['exclusiveMinimum'], -noBound);
+  const exclusiveMaximum = toBound(bounds['exclusiveMaximum'], noBound);
+  const least = Math.max(minimum, exclusiveMinimum);
+  const most = Math.min(maximum, exclusiveMaximum);
   if (least === -noBound && most === noBound) return 'number';
-  const isLeastOut = least === exclusiveMinimum;
-  const isMostOut = most === exclusiveMaximum;
-  if (least > most || (least === most && (isLeastOut || isMostOut))) throw empty();
+  const isLeastOut = exclusiveMinimum >= minimum && exclusiveMinimum !== -noBound;
+  const isMostOut = exclusiveMaximum <= maximum && exclusiveMaximum !== noBound;
+  if (least > most || (least === most && (isLeastOut || isMostOut))) throw empty(bounds);
+  const between = Number.isInteger(finite(least)) && Number.isInteger(finite(most)) ? magnitudes : decimals;
   const parts: string[] = [];
   if (most > 0 || (most === 0 && !isMostOut)) {
     const isOut = isLeastOut && least >= 0;
-    parts.push(magnitudes(Math.max(0, least), most, isOut, isMostOut));
+    parts.push(between(Math.max(0, least), most, isOut, isMostOut));
   }
   if (least < 0) {
     const isOut = isMostOut && most <= 0;
-    parts.push(`"-" (${magnitudes(Math.max(0, -most), -least, isOut, isLeastOut)})`);
+    parts.push(`"-" (${between(Math.max(0, -most), -least, isOut, isLeastOut)})`);
   }
   return parts.join(' | ');
+}
+
+/** Numbers from 0 on between bounds with fractions: those whose whole part is a bound's have as many decimals. */
+function decimals(least: number, most: number, isLeastOut: boolean, isMostOut: boolean): string {
+  const places = Math.max(...[least, most].map((each) => (each === noBound ? 0 : toPlaces(each))), 1);
+  const more = 15 - places;
+  const [low, lowPart] = split(least, places);
+  const [high, highPart] = most === noBound ? [noBound, 0] : split(most, places);
+  const pad = (part: number) => String(part).padStart(places, '0');
+  const parts: string[] = [];
+
+  /** With this whole part, and a fraction from one to the other; without a `to`, up to the next whole number. */
+  const fractions = (whole: number, from: number, isFromOut: boolean, to?: number) => {
+    const options: string[] = [];
+    const first = isFromOut ? from + 1 : from;
+    const last = (to ?? 10 ** places) - 1;
+    if (isFromOut && from <= last) options.push(`"${pad(from)}" [0-9]{0,${more - 1}} [1-9]`);
+    if (first <= last) options.push(`(${digitsOf(pad(first), pad(last))}) [0-9]{0,${more}}`);
+    if (to !== undefined && !isMostOut && to >= first) options.push(`"${pad(to)}" "0"{0,${more}}`);
+    if (options.length > 0) parts.push(`"${whole}." (${options.join(' | ')})`);
+  };
+
+  if (lowPart === 0 && !isLeastOut) parts.push(`"${low}"`);
+  if (low === high) fractions(low, lowPart, isLeastOut, highPart);
+  else {
+    fractions(low, lowPart, isLeastOut);
+    if (low + 1 < high) {
+      const last = high === noBound ? noBound : high - 1;
+      parts.push(`(${digitsBetween(low + 1, last)}) ${fraction}`);
+    }
+    if (high !== noBound && (highPart > 0 || !isMostOut)) {
+      parts.push(`"${high}"`);
+      fractions(high, 0, false, highPart);
+    }
+  }
+  return parts.join(' | ');
+}
+
+/** How many decimals a number is written with. */
+function toPlaces(value: number): number {
+  const text = String(value);
+  const places = text.split('.')[1]?.length ?? 0;
+  if (text.includes('e') || places > mostDecimals) {
+    throw new GrammarError(`The bounds of a number in a JSON schema have at most ${mostDecimals} decimals`);
+  }
+  return places;
+}
+
+function split(value: number, places: number): [whole: number, part: number] {
+  const [whole = '0', part = ''] = String(value).split('.');
+  return [Number(whole), Number(part.padEnd(places, '0'))];
 }
 
 /** Numbers from 0 on, with or without a fraction. */
@@ -95,6 +152,17 @@ function floor(value: unknown, otherwise: number): number {
   return typeof value === 'number' ? Math.floor(value) : otherwise;
 }
 
-function empty(): GrammarError {
-  return new GrammarError('The bounds of a number in a JSON schema leave no whole number between them');
+function toBound(value: unknown, otherwise: number): number {
+  return typeof value === 'number' ? value : otherwise;
+}
+
+function finite(value: number): number {
+  return Number.isFinite(value) ? value : 0;
+}
+
+function empty(bounds: Bounds): GrammarError {
+  const named = ['minimum', 'exclusiveMinimum', 'maximum', 'exclusiveMaximum'].filter(
+    (key) => bounds[key] !== undefined,
+  );
+  return new GrammarError(`The bounds ${named.join(' and ')} in a JSON schema leave no number between them`);
 }

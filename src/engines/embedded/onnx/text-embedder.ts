@@ -14,8 +14,11 @@ import { pool } from './pooling.ts';
 import { createTextTokenizer, type TextTokenizer } from './text-tokenizer.ts';
 import type { DecideInput, EmbedInput, EmbedOutput } from './types.ts';
 
-/** Requests that take turns. Each waits for one slice of every other: more would make all of them slow. */
-const concurrency = 8;
+/**
+ * Requests that take turns. Each waits for one slice of every other: more would make all of them slow, and fewer
+ * than one subscription may have at once (8) would let it keep everybody else out.
+ */
+const concurrency = 12;
 /** Inputs that are sorted by length together, so that a batch has little padding. */
 const windowInputs = 64;
 /** Padding included. About a tenth of a second of a small model on one thread. */
@@ -49,6 +52,8 @@ export async function loadTextEmbedder(model: TextModel, threads: number): Promi
         case 'decide':
           return decider.decide(task.input as DecideInput, {
             marks: tokenizer.before.length + tokenizer.after.length,
+            maxTokens: model.maxTokens,
+            signal,
             count: (texts, limit) => embedder.count(texts, limit, signal),
             async embed(inputs) {
               const input: EmbedInput = { inputs, maxTokens: model.maxTokens, isIsolated: true };
@@ -87,7 +92,7 @@ class TextEmbedder {
   }
 
   async embed(
-    { inputs, maxTokens, dimensions = this.#width, isIsolated = false }: EmbedInput,
+    { inputs, maxTokens, dimensions = this.#width, firstIndex = 0, isIsolated = false }: EmbedInput,
     emit: (part: unknown) => void,
     signal: AbortSignal,
   ): Promise<EmbedOutput> {
@@ -106,7 +111,10 @@ class TextEmbedder {
       const window: Prepared[] = [];
       for (let index = start; index < Math.min(start + windowInputs, inputs.length); index += 1) {
         await hold();
-        window.push({ index, ids: this.#prepare(inputs[index] as EmbeddingInput, index, limit) });
+        window.push({
+          index,
+          ids: this.#prepare(inputs[index] as EmbeddingInput, firstIndex + index, limit),
+        });
       }
       for (const batch of toBatches(window, mostTokens)) {
         signal.throwIfAborted();
@@ -120,14 +128,13 @@ class TextEmbedder {
     return { vectors, dimensions, tokens };
   }
 
-  /** Without marks; `limit + 1` for a text that has more: one of a megabyte is not read to its end. */
+  /** Without marks; `limit + 1` for a text that has more, or that has too many characters for so few tokens. */
   async count(texts: readonly string[], limit: number, signal: AbortSignal): Promise<number[]> {
     const hold = createHold(signal);
     const counts: number[] = [];
     for (const text of texts) {
       await hold();
-      const { ids, hasMore } = this.#tokenizer.encode(text, limit);
-      counts.push(hasMore ? limit + 1 : ids.length);
+      counts.push(this.#tokenizer.count(text, limit));
     }
     return counts;
   }
@@ -153,7 +160,8 @@ class TextEmbedder {
   }
 
   async #run(batch: readonly Prepared[], vectors: Float32Array, dimensions: number): Promise<void> {
-    const columns = Math.max(...batch.map(({ ids }) => ids.length));
+    // By `toBatches` the last is the longest.
+    const columns = batch.at(-1)?.ids.length ?? 0;
     const outputs = await this.#session.run(this.#feed(batch, columns), [this.#output]);
     const output = outputs[this.#output] as Tensor;
     // Half precision is converted by the reading of it.

@@ -11,6 +11,8 @@ export interface TextTokenizer {
   readonly vocabularySize: number;
   /** The first `limit` tokens without marks, and whether there were more. */
   encode(text: string, limit: number): { ids: number[]; hasMore: boolean };
+  /** Tokens without marks; `limit + 1` where there are more, or so many characters that nobody reads them. */
+  count(text: string, limit: number): number;
   /** Marks around ids; where a caller has put them there already they are not doubled. */
   wrap(ids: readonly number[], limit: number): number[];
 }
@@ -25,24 +27,32 @@ export function createTextTokenizer(tokenizerJson: object, tokenizerConfig: obje
   const tokenizer = new Tokenizer(tokenizerJson, tokenizerConfig);
   const bare = (text: string) => tokenizer.encode(text, { add_special_tokens: false }).ids;
   const { before, after } = findMarks(bare('a'), tokenizer.encode('a').ids);
-  const vocabularySize = Math.max(...tokenizer.get_vocab(true).values()) + 1;
+  let vocabularySize = 0;
+  // Not Math.max(...): a multilingual vocabulary has more values than a call may have arguments.
+  for (const id of tokenizer.get_vocab(true).values()) vocabularySize = Math.max(vocabularySize, id + 1);
+
+  const encode: TextTokenizer['encode'] = (text, limit) => {
+    // Tokenizing runs at under 1 MB/s, so of a long text only as much is read as fills the limit.
+    let bite = Math.max(smallestBite, limit * charactersPerToken);
+    while (bite < text.length) {
+      const ids = bare(text.slice(0, wordBoundary(text, bite)));
+      const isFull = ids.length > limit;
+      if (isFull || bite > limit * mostCharactersPerToken) return { ids: ids.slice(0, limit), hasMore: true };
+      bite *= 4;
+    }
+    const ids = bare(text);
+    return { ids: ids.slice(0, limit), hasMore: ids.length > limit };
+  };
 
   return {
     before,
     after,
     vocabularySize,
-    encode(text, limit) {
-      // Tokenizing runs at under 1 MB/s, so of a long text only as much is read as fills the limit.
-      let bite = Math.max(smallestBite, limit * charactersPerToken);
-      while (bite < text.length) {
-        const ids = bare(text.slice(0, wordBoundary(text, bite)));
-        const isFull = ids.length > limit;
-        if (isFull || bite > limit * mostCharactersPerToken)
-          return { ids: ids.slice(0, limit), hasMore: true };
-        bite *= 4;
-      }
-      const ids = bare(text);
-      return { ids: ids.slice(0, limit), hasMore: ids.length > limit };
+    encode,
+    count(text, limit) {
+      if (text.length > Math.max(smallestBite, limit * mostCharactersPerToken)) return limit + 1;
+      const { ids, hasMore } = encode(text, limit);
+      return hasMore ? limit + 1 : ids.length;
     },
     wrap(ids, limit) {
       const inner = isWrapped(ids, before, after) ? ids.slice(before.length, ids.length - after.length) : ids;

@@ -8,6 +8,8 @@ export interface EmbedInput {
   /** The most tokens of one input, the model's own marks included; the model may read fewer. */
   readonly maxTokens: number;
   readonly dimensions?: number;
+  /** Which of a request's inputs the first one is, for messages. */
+  readonly firstIndex?: number;
   /** Every input goes through the model by itself: bit for bit the same vector, whatever its neighbours are. */
   readonly isIsolated?: boolean;
 }

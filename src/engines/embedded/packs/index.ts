@@ -236,7 +236,7 @@ function isLocked(file: string): boolean {
 }
 
 /** Never 100: it is not there before it has been unpacked. */
-function toPercent(receivedBytes: number, totalBytes: number): number {
+export function toPercent(receivedBytes: number, totalBytes: number): number {
   return Math.min(99, Math.floor((receivedBytes / totalBytes) * 100));
 }
 

@@ -76,7 +76,10 @@ class SpokenText implements SpeechRun {
       await this.#paused?.promise;
       signal.throwIfAborted();
       const said: SpeakInput = { text, voice, ending };
-      const samples = await host.run<Int16Array>({ model: files, kind: 'speak', input: said }, signal);
+      const samples = await host.run<Int16Array>(
+        { model: files, kind: 'speak', input: said, isContinued: hasSpoken },
+        signal,
+      );
       if (samples.length === 0) continue;
       hasSpoken = true;
       // What came from the process is this reader's alone.

@@ -45,10 +45,14 @@ describe('silence', () => {
 });
 
 describe('samples', () => {
-  it('are cut off at full scale and not wrapped around', () => {
-    expect([...toInt16(Float32Array.of(0, 0.5, 1, 1.5, -1, -9))]).toEqual([
-      0, 16384, 32767, 32767, -32767, -32767,
-    ]);
+  it('are bent towards full scale, neither cut off nor wrapped around', () => {
+    const [none, half, full, over, least] = toInt16(
+      Float32Array.of(0, 0.5, 1, 1.2, -9),
+    ) as unknown as number[];
+    expect([none, half, least]).toEqual([0, 16_384, -32_767]);
+    expect(full).toBeGreaterThan(30_000);
+    expect(over).toBeGreaterThan(full!);
+    expect(over).toBeLessThan(32_767);
   });
 
   it('are checked for what is no number', () => {

@@ -40,12 +40,19 @@ export function hasOnlyNumbers(samples: Float32Array): boolean {
   return true;
 }
 
-/** What is louder than full scale is cut off rather than wrapped around. */
+/** Above this a sample is bent towards full scale instead of being cut off there, which would be heard as a crackle. */
+const knee = 0.8;
+
 export function toInt16(samples: Float32Array): Int16Array {
   const result = new Int16Array(samples.length);
-  for (const [index, sample] of samples.entries())
-    result[index] = Math.round(Math.max(-1, Math.min(1, sample)) * 32_767);
+  for (const [index, sample] of samples.entries()) result[index] = Math.round(bend(sample) * 32_767);
   return result;
+}
+
+function bend(sample: number): number {
+  const loudness = Math.abs(sample);
+  if (loudness <= knee) return sample;
+  return Math.sign(sample) * (knee + (1 - knee) * Math.tanh((loudness - knee) / (1 - knee)));
 }
 
 /** Sample rates with a small ratio, by a windowed sinc: each new sample from the 32 old ones around it. */

@@ -7,10 +7,10 @@ import { GatewayError } from '../../../../lib/errors.ts';
 import type { DecisionQuestion, DecisionResult } from '../../../contract/decision.ts';
 import type { DecideInput } from '../types.ts';
 import { createLikelihood, type Likelihood, type Sentence } from './likelihood.ts';
-import { toPassages, toQuestionText, toSentences } from './phrases.ts';
+import { toPassages, toQuestionText, toSentences, toSentenceTokens } from './phrases.ts';
 import { displeasedTexts, ordinaryTexts, pleasedTexts } from './reference.ts';
 
-/** What the decider needs of the model; both hear the signal of the request. */
+/** What the decider needs of the model; its work hears the signal of the request. */
 export interface DecidingModel {
   /**
    * Each by itself and not in a batch, so that what else is asked, or is known already, does not change the
@@ -21,6 +21,9 @@ export interface DecidingModel {
   count(texts: readonly string[], limit: number): Promise<number[]>;
   /** How many marks the model puts around one input. */
   readonly marks: number;
+  /** The most tokens of one text that it reads. */
+  readonly maxTokens: number;
+  readonly signal: AbortSignal;
 }
 
 export interface Decider {
@@ -29,6 +32,14 @@ export interface Decider {
 
 /** Sentences that are kept, since the same questions come again and again: 6 MB at 384 dimensions. */
 const keptSentences = 4_096;
+
+/**
+ * Tokens of all sentences of one request, which are more than it is billed for: the instructions are read again
+ * with every option. About seven seconds of MiniLM on one core.
+ */
+const mostSentenceTokens = 32_768;
+/** More than any prose has. */
+const charactersPerToken = 8;
 
 export function createDecider(): Decider {
   const kept = new Map<string, Sentence>();
@@ -57,9 +68,10 @@ export function createDecider(): Decider {
 
   return {
     async decide({ state, questions, maxTokens }, model) {
-      const counts = await countPrompts(state, questions, maxTokens, model);
-      const long = counts.findIndex((tokens) => tokens > maxTokens);
+      const { prompts, sentenceTokens } = await count(state, questions, maxTokens, model);
+      const long = prompts.findIndex((tokens) => tokens > maxTokens);
       if (long !== -1) throw tooLong(long, maxTokens);
+      if (sentenceTokens > mostSentenceTokens) throw tooMuch();
 
       // Two first requests may both learn it: neither then depends on the other, which may be cancelled.
       likelihood ??= await learnReference(model);
@@ -69,25 +81,44 @@ export function createDecider(): Decider {
       const probabilities: number[][] = [];
       for (const question of questions) {
         await turn();
+        model.signal.throwIfAborted();
         probabilities.push(made.of(question, (text) => sentences.get(text) as Sentence, passages));
       }
-      return { probabilities, promptTokens: counts.reduce((sum, tokens) => sum + tokens, 0) };
+      return { probabilities, promptTokens: prompts.reduce((sum, tokens) => sum + tokens, 0) };
     },
   };
 }
 
-/** The tokens of each question's whole prompt: the state is read once, and counts for every question. */
-async function countPrompts(
+interface Counts {
+  /** Of each question's whole prompt: the state is read once, and counts for every question. */
+  readonly prompts: readonly number[];
+  /** What the model would have to read of the questions, at most. */
+  readonly sentenceTokens: number;
+}
+
+async function count(
   state: string,
   questions: readonly DecisionQuestion[],
   maxTokens: number,
   model: DecidingModel,
-): Promise<number[]> {
-  const [ofState = 0, ...ofQuestions] = await model.count(
-    [state, ...questions.map(toQuestionText)],
+): Promise<Counts> {
+  const wholes = questions.map(toQuestionText);
+  const [ofState = 0, ...ofWholes] = await model.count([state, ...wholes], maxTokens);
+  const ofInstructions = await model.count(
+    questions.map(({ instructions }) => instructions),
     maxTokens,
   );
-  return ofQuestions.map((ofQuestion) => ofState + ofQuestion + model.marks);
+  const sentenceTokens = questions.reduce((sum, question, i) => {
+    const asked = toEffort(question.instructions, ofInstructions[i] ?? 0);
+    const whole = toEffort(wholes[i] ?? '', ofWholes[i] ?? 0);
+    return sum + toSentenceTokens(question, asked, whole, model.maxTokens);
+  }, 0);
+  return { prompts: ofWholes.map((ofWhole) => ofState + ofWhole + model.marks), sentenceTokens };
+}
+
+/** Spaces are no tokens, and are read all the same. */
+function toEffort(text: string, tokens: number): number {
+  return Math.max(tokens, Math.ceil(text.length / charactersPerToken));
 }
 
 async function learnReference(model: DecidingModel): Promise<Likelihood> {
@@ -109,4 +140,11 @@ function keep(kept: Map<string, Sentence>, text: string, sentence: Sentence): vo
 function tooLong(question: number, maxTokens: number): GatewayError {
   const message = `The prompt of question ${question + 1} (state, question and options) is longer than the model's maximum of ${maxTokens} tokens`;
   return new GatewayError('invalid_request', message, { param: 'state' });
+}
+
+function tooMuch(): GatewayError {
+  const message =
+    `The questions are too much work for one request: with the instructions before every option they are more ` +
+    `than ${mostSentenceTokens} tokens. Ask fewer questions at once, or with shorter instructions`;
+  return new GatewayError('invalid_request', message, { param: 'questions' });
 }

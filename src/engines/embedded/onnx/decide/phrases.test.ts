@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { DecisionQuestion } from '../../../contract/decision.ts';
-import { toAnswerPhrases, toMatter, toNoulPhrases, toPassages, toQuestionText } from './phrases.ts';
+import {
+  toAnswerPhrases,
+  toMatter,
+  toNoulPhrases,
+  toPassages,
+  toQuestionText,
+  toSentenceTokens,
+} from './phrases.ts';
 
 const question: DecisionQuestion = {
   type: 'choice',
@@ -35,6 +42,26 @@ describe('the sentences of an answer', () => {
     expect(toMatter('Ist das dringend?')).toBe('Ist das dringend');
     expect(toMatter('Is this?')).toBe('Is this');
     expect(toMatter('')).toBe('');
+  });
+});
+
+describe('what a question asks about', () => {
+  it('is found in time that grows with its length only', () => {
+    const spaced = (count: number) => `y${' ?'.repeat(count)}${' '.repeat(count)}x`;
+    const start = performance.now();
+    expect(toMatter(spaced(1_000_000)).endsWith(' x')).toBe(true);
+    expect(toMatter(`y${' '.repeat(1_000_000)}?`)).toBe('y');
+    // The square of it would be an hour.
+    expect(performance.now() - start).toBeLessThan(5_000);
+    expect(toMatter('  Is  this\tmessage urgent ?! \n')).toBe('urgent');
+  });
+});
+
+describe('the work of a question', () => {
+  it('has its instructions once for every option, each sentence cut where the model stops to read', () => {
+    expect(toSentenceTokens(question, 6, 16, 512)).toBe(3 * 6 + 2 * 10);
+    expect(toSentenceTokens(question, 1_000, 1_010, 512)).toBe(3 * 512 + 2 * 10);
+    expect(toSentenceTokens({ ...question, type: 'noul' }, 6, 16, 512)).toBe(2 * 6 + 10);
   });
 });
 

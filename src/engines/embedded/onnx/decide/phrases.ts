@@ -49,8 +49,11 @@ const opening =
  * opens otherwise, or in another language, stays whole.
  */
 export function toMatter(instructions: string): string {
-  const statement = instructions.trim().replace(/[?.!\s]+$/u, '');
-  return statement.replace(opening, '');
+  const words = instructions.replace(/\s+/gu, ' ');
+  let end = words.length;
+  // A loop: the expression for it takes the square of a run's length.
+  while (end > 0 && '?.! '.includes(words.charAt(end - 1))) end -= 1;
+  return words.slice(0, end).trimStart().replace(opening, '');
 }
 
 /** About a hundred tokens: these models are trained on sentences, and blur what is much longer. */
@@ -76,6 +79,18 @@ function passageEnd(text: string): number {
     if (last !== undefined && last.index > passageCharacters / 3) return last.index + 1;
   }
   return text.length;
+}
+
+/** At most so many tokens go through the model for a question's sentences, of which each is cut at `mostTokens`. */
+export function toSentenceTokens(
+  { type, options }: DecisionQuestion,
+  ofInstructions: number,
+  ofWhole: number,
+  mostTokens: number,
+): number {
+  const asked = Math.min(ofInstructions, mostTokens);
+  const ofOptions = Math.max(0, ofWhole - ofInstructions);
+  return type === 'noul' ? 2 * asked + ofOptions : options.length * asked + 2 * ofOptions;
 }
 
 /** Every sentence that a question is compared by. */
