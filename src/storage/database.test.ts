@@ -31,6 +31,15 @@ describe.each(dialects)('a database: %s', (dialect) => {
     expect(database.dialect).toBe(dialect);
   });
 
+  it('runs a statement for all lists or for none, outside of a transaction too', async () => {
+    await database.script('create table whole (id integer primary key)');
+    const text = 'insert into whole (id) values ($1)';
+    await expect(database.each(text, [[1], [2], [1]])).rejects.toThrow();
+    await expect(database.eachJson(text, ['[1]', '[1]'])).rejects.toThrow();
+    expect(await database.query('select id from whole')).toEqual([]);
+    expect(await database.each(text, [[1], [2]])).toEqual([1, 1]);
+  });
+
   it('takes lists that are JSON already, and stores numbers as their columns have them', async () => {
     await database.script(
       'create table sums (id text primary key, count bigint not null, size double precision)',

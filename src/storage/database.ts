@@ -13,7 +13,7 @@ export interface Sql {
   query<R = Row>(text: string, values?: readonly SqlValue[]): Promise<R[]>;
   /**
    * Runs one statement, whose parameters stand in it once each and in order, for every list of values. Answers
-   * how many rows each of them changed. For bulk rows on SQLite, where one statement over many rows is slower
+   * how many rows each of them changed; outside of a transaction all of them or none. For bulk rows on SQLite, where one statement over many rows is slower
    * (13 against 5 µs a row); PostgreSQL asks once per list, so there it is the other way round.
    */
   each(text: string, lists: readonly (readonly SqlValue[])[]): Promise<number[]>;

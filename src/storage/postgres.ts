@@ -110,18 +110,21 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     };
   }
 
+  function transaction<T>(work: (tx: Sql) => Promise<T>): Promise<T> {
+    return use(async (client) => {
+      await ask(client, 'begin');
+      return await transactions.run(openTransaction(client, createSql(client)), work);
+    });
+  }
+
   return {
     dialect: 'postgres',
     query: (text, values) => use((client) => ask(client, text, values)),
-    each: (text, lists) => use((client) => askEach(client, text, lists)),
-    eachJson: (text, lists) => use((client) => askEach(client, text, lists.map(parseList))),
+    each: (text, lists) => transaction((tx) => tx.each(text, lists)),
+    eachJson: (text, lists) => transaction((tx) => tx.eachJson(text, lists)),
     script: (text) => use((client) => askScript(client, text)),
     notify: (channel, payload) => use((client) => createSql(client).notify(channel, payload)),
-    transaction: (work) =>
-      use(async (client) => {
-        await ask(client, 'begin');
-        return await transactions.run(openTransaction(client, createSql(client)), work);
-      }),
+    transaction,
     async listen(channel, onMessage, onGap) {
       checkNotification(channel, '');
       return listener.add(toChannel(channel), onMessage, onGap);

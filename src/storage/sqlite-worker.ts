@@ -108,6 +108,20 @@ function open(): { run(request: Request): Row[]; close(): void } {
     return prepare(entry.text, entry.parameters);
   }
 
+  /** All or nothing, and one wait for the disk; without a message for the beginning and one for the end. */
+  function together(inTransaction: boolean, work: () => Row[]): Row[] {
+    if (inTransaction) return work();
+    db.exec('begin immediate');
+    try {
+      const rows = work();
+      db.exec('commit');
+      return rows;
+    } catch (error) {
+      rollback();
+      throw error;
+    }
+  }
+
   function rollback(): void {
     if (db.isTransaction) db.exec('rollback');
   }
@@ -124,8 +138,10 @@ function open(): { run(request: Request): Row[]; close(): void } {
       if (request.action === 'begin') db.exec('begin immediate');
       else if (request.action === 'commit') db.exec('commit');
       else if (request.action === 'script') db.exec(request.text);
-      else if (request.action === 'each') rows = each(request.text, request.lists);
-      else if (request.action === 'eachJson') rows = eachJson(request.text, request.values[0] as string);
+      else if (request.action === 'each')
+        rows = together(request.inTransaction, () => each(request.text, request.lists));
+      else if (request.action === 'eachJson')
+        rows = together(request.inTransaction, () => eachJson(request.text, request.values[0] as string));
       else rows = query(request.text, request.values);
       if (db.isTransaction && !request.inTransaction && request.action !== 'begin') {
         rollback();

@@ -519,18 +519,23 @@ describe.each(dialects)('stored responses: %s', (dialect) => {
   });
 
   describe('groups', () => {
-    /** Counts transactions, and holds them back until `open`. */
+    /** Counts writes, and holds them back until `open`. */
     function createHeld() {
       const gate = Promise.withResolvers<void>();
       const held = {
-        transactions: 0,
+        writes: 0,
         open: gate.resolve,
         database: {
           ...test.database,
           async transaction<T>(work: Parameters<typeof test.database.transaction<T>>[0]): Promise<T> {
-            held.transactions++;
+            held.writes++;
             await gate.promise;
             return test.database.transaction(work);
+          },
+          async each(text, lists) {
+            held.writes++;
+            await gate.promise;
+            return test.database.each(text, lists);
           },
         } satisfies Database,
       };
@@ -542,11 +547,11 @@ describe.each(dialects)('stored responses: %s', (dialect) => {
       const grouped = open({ database: held.database });
       const all = Array.from({ length: 100 }, (_, index) => make(`${index}`));
       const saves = all.map((response) => grouped.save(response));
-      expect(held.transactions).toBe(1);
+      expect(held.writes).toBe(1);
       expect(await count('responses')).toBe(0);
       held.open();
       await Promise.all(saves);
-      expect(held.transactions).toBe(2);
+      expect(held.writes).toBe(2);
       expect(await count('responses')).toBe(100);
       for (const response of all) await expectKept(response, grouped);
     });
@@ -560,7 +565,7 @@ describe.each(dialects)('stored responses: %s', (dialect) => {
       held.open();
       await Promise.all(saves);
       // 1 alone, 200, 200, 1 with the first large one, the second large one.
-      expect(held.transactions).toBe(5);
+      expect(held.writes).toBe(5);
       expect(await count('responses')).toBe(404);
     });
 
@@ -596,7 +601,7 @@ describe.each(dialects)('stored responses: %s', (dialect) => {
 
   it('with the store down everything is a 503 that may be tried again', async () => {
     const fail = () => Promise.reject(new StoreUnavailable('down'));
-    const down = open({ database: { ...test.database, query: fail, transaction: fail } });
+    const down = open({ database: { ...test.database, query: fail, each: fail, transaction: fail } });
     const asked = [
       down.save(make('a')),
       down.save(make('b')),

@@ -41,19 +41,17 @@ export async function insertResponses(
       input,
     ];
   });
-  const { dialect } = database;
-  await database.transaction((tx) => insertRows(tx, dialect, rows));
+  if (database.dialect === 'sqlite') await database.each(insertOne, rows);
+  else await database.transaction((tx) => insertRows(tx, rows));
 }
+
+const into = `insert into responses (${columns.join(', ')}) values `;
+const insertOne = into + toParameters(columns.length, 0);
 
 /** PostgreSQL takes 65,535 parameters. */
 const maxRowsAtOnce = 2_000;
 
-async function insertRows(tx: Sql, dialect: Dialect, rows: readonly (readonly SqlValue[])[]): Promise<void> {
-  const into = `insert into responses (${columns.join(', ')}) values `;
-  if (dialect === 'sqlite') {
-    await tx.each(into + toParameters(columns.length, 0), rows);
-    return;
-  }
+async function insertRows(tx: Sql, rows: readonly (readonly SqlValue[])[]): Promise<void> {
   for (let start = 0; start < rows.length; start += maxRowsAtOnce) {
     const some = rows.slice(start, start + maxRowsAtOnce);
     const parameters = some.map((_, index) => toParameters(columns.length, index * columns.length));
