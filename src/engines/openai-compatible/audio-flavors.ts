@@ -1,6 +1,6 @@
 /** Servers that speak, and servers that transcribe. */
 import type { SpeechRequest } from '../contract/speech.ts';
-import type { Fields, Flavor } from './flavors.ts';
+import type { Fields, Flavor } from './flavor.ts';
 import { generic, vllm } from './text-flavors.ts';
 
 /** vLLM-Omni, which is a server of its own: one speech model, beside vLLM's routes. */

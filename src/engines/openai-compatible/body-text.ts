@@ -1,5 +1,5 @@
 /** A body as the JSON text that is sent. */
-import type { Fields } from './flavors.ts';
+import type { Fields } from './flavor.ts';
 
 /**
  * Half a character, as a client can send it by an escape, is valid JSON but no text: servers in Python fail on it

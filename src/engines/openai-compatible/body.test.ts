@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { ChatMessage, ChatRequest } from '../contract/chat.ts';
 import { toBody } from './body.ts';
-import { type FlavorName, flavorNames, flavors } from './flavors.ts';
+import { type FlavorName, flavorNames } from './flavor.ts';
+import { flavors } from './flavors.ts';
 
 const plain: ChatRequest = {
   model: 'm',

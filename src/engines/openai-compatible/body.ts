@@ -2,7 +2,7 @@
 
 import { GatewayError } from '../../lib/errors.ts';
 import type { ChatRequest, ResponseFormat, Tool, ToolChoice } from '../contract/chat.ts';
-import type { Fields, Flavor } from './flavors.ts';
+import type { Fields, Flavor } from './flavor.ts';
 import { toWireMessages } from './messages.ts';
 
 export function toBody(request: ChatRequest, flavor: Flavor, isStreamed: boolean): Fields {

@@ -9,7 +9,8 @@ import type { DecisionPort, DecisionQuestion, DecisionRequest } from '../contrac
 import type { Engine } from '../contract/engine.ts';
 import { toAddress } from './address.ts';
 import { readLetters } from './decision-odds.ts';
-import { type FlavorName, flavors } from './flavors.ts';
+import type { FlavorName } from './flavor.ts';
+import { flavors } from './flavors.ts';
 import { createOpenaiCompatible } from './index.ts';
 
 let mock: MockEngine;

@@ -14,7 +14,7 @@ import { runSome } from './batches.ts';
 import { toBody } from './body.ts';
 import { average, joinGroups, type LetterOdds, readLetters, topLogprobs, winnerOf } from './decision-odds.ts';
 import { toDecisionPrompt, toGroups, toOrders } from './decision-prompt.ts';
-import type { DecisionQuirks, Flavor, Place } from './flavors.ts';
+import type { DecisionQuirks, Flavor, Place } from './flavor.ts';
 import type { Questions } from './questions.ts';
 import { toUsage, type WireAnswer } from './wire.ts';
 

@@ -11,7 +11,8 @@ import { Wheel } from '../../lib/wheel.ts';
 import type { EmbeddingRequest } from '../contract/embedding.ts';
 import type { Engine } from '../contract/engine.ts';
 import { toAddress } from './address.ts';
-import { type FlavorName, flavors } from './flavors.ts';
+import type { FlavorName } from './flavor.ts';
+import { flavors } from './flavors.ts';
 import { createOpenaiCompatible } from './index.ts';
 
 let mock: MockEngine;

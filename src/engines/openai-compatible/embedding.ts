@@ -10,7 +10,7 @@ import { toUnitVector } from '../contract/vector.ts';
 import { type Batch, runSome, toBatches } from './batches.ts';
 import { failures } from './failures.ts';
 import { askFitting, cutText } from './fit.ts';
-import type { EmbeddingQuirks, Place } from './flavors.ts';
+import type { EmbeddingQuirks, Place } from './flavor.ts';
 import type { Questions } from './questions.ts';
 import { estimateTextTokens } from './tokens.ts';
 import { toUsage, type WireUsage } from './wire.ts';

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { toAddress } from './address.ts';
 import type { Question, Reply } from './ask.ts';
-import { type FlavorName, flavors } from './flavors.ts';
+import type { FlavorName } from './flavor.ts';
+import { flavors } from './flavors.ts';
 import { checkHealth } from './health.ts';
 
 const never = new AbortController().signal;

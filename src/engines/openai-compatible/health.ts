@@ -2,7 +2,7 @@
 import type { EngineHealth } from '../contract/engine.ts';
 import type { Address } from './address.ts';
 import type { Question, Reply } from './ask.ts';
-import type { Flavor } from './flavors.ts';
+import type { Flavor } from './flavor.ts';
 
 export interface HealthParts {
   address: Address;

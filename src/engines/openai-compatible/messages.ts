@@ -1,6 +1,6 @@
 /** Canonical messages in the form that an engine takes. */
 import type { ChatMessage, ContentPart, ToolCall } from '../contract/chat.ts';
-import type { Fields, Flavor } from './flavors.ts';
+import type { Fields, Flavor } from './flavor.ts';
 
 export function toWireMessages(messages: readonly ChatMessage[], flavor: Flavor): Fields[] {
   return messages.map((message) => toWireMessage(message, flavor));

@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { createMockEngine, type MockScript } from '../../../test/support/mock-engine.ts';
 import type { Engine } from '../contract/engine.ts';
 import { toAddress } from './address.ts';
-import { type FlavorName, flavors } from './flavors.ts';
+import type { FlavorName } from './flavor.ts';
+import { flavors } from './flavors.ts';
 import { createOpenaiCompatible } from './index.ts';
 
 interface Fixture {

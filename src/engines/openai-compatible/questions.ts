@@ -4,7 +4,7 @@ import type { Address } from './address.ts';
 import { toBodyText } from './body-text.ts';
 import { AnswerCall, type CallParts, type IncomingHeaders } from './call.ts';
 import { failures, toAnswerFailure } from './failures.ts';
-import type { Fields, Place } from './flavors.ts';
+import type { Fields, Place } from './flavor.ts';
 import type { Form } from './form.ts';
 
 export interface Answer {

@@ -4,7 +4,7 @@ import type { RerankPort, RerankRequest, RerankResult } from '../contract/rerank
 import { type Batch, runSome, toBatches } from './batches.ts';
 import { EngineRefusal, failures } from './failures.ts';
 import { askFitting, cutText } from './fit.ts';
-import type { RerankQuirks } from './flavors.ts';
+import type { RerankQuirks } from './flavor.ts';
 import type { Answer, Questions } from './questions.ts';
 import { estimateTextTokens } from './tokens.ts';
 import { toUsage, type WireUsage } from './wire.ts';

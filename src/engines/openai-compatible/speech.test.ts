@@ -11,7 +11,8 @@ import type { GatewayError } from '../../lib/errors.ts';
 import type { Engine } from '../contract/engine.ts';
 import type { SpeechRequest } from '../contract/speech.ts';
 import { toAddress } from './address.ts';
-import { type FlavorName, flavors } from './flavors.ts';
+import type { FlavorName } from './flavor.ts';
+import { flavors } from './flavors.ts';
 import { createOpenaiCompatible } from './index.ts';
 
 const request: SpeechRequest = {

@@ -13,7 +13,7 @@ import {
 import type { Address } from './address.ts';
 import { type CallParts, EngineCall, type IncomingHeaders } from './call.ts';
 import { failures } from './failures.ts';
-import type { Fields, SpeechQuirks } from './flavors.ts';
+import type { Fields, SpeechQuirks } from './flavor.ts';
 import { WavHead } from './wav-head.ts';
 
 export interface SpeechParts extends Omit<CallParts, 'options'> {

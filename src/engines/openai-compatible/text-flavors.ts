@@ -1,6 +1,6 @@
 /** Servers of text models: what each takes and leaves out. */
 import type { Effort, Thinking } from '../contract/chat.ts';
-import type { Fields, Flavor, MediaPart, TranscriptionQuirks } from './flavors.ts';
+import type { Fields, Flavor, MediaPart, TranscriptionQuirks } from './flavor.ts';
 
 /** Engines that take an effort at all go up to `max`. */
 const toEngineEffort = (effort: Effort) => (effort === 'ultra' ? 'max' : effort);

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../lib/errors.ts';
 import type { ChatRequest } from '../contract/chat.ts';
-import { type Fields, type FlavorName, flavors } from './flavors.ts';
+import type { Fields, FlavorName } from './flavor.ts';
+import { flavors } from './flavors.ts';
 import type { Questions } from './questions.ts';
 import { countTokens, estimateTokens } from './tokens.ts';
 

@@ -4,7 +4,7 @@
  */
 import type { ChatMessage, ChatRequest, MediaKind } from '../contract/chat.ts';
 import { toPrompt } from './body.ts';
-import type { Fields, Flavor } from './flavors.ts';
+import type { Fields, Flavor } from './flavor.ts';
 import type { Questions } from './questions.ts';
 
 export interface TokenParts {

@@ -6,7 +6,8 @@ import { Wheel } from '../../lib/wheel.ts';
 import type { Engine } from '../contract/engine.ts';
 import type { TranscriptionRequest } from '../contract/transcription.ts';
 import { toAddress } from './address.ts';
-import { type FlavorName, flavors } from './flavors.ts';
+import type { FlavorName } from './flavor.ts';
+import { flavors } from './flavors.ts';
 import { createOpenaiCompatible } from './index.ts';
 import { toLanguageCode } from './languages.ts';
 

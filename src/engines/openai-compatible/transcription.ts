@@ -6,7 +6,7 @@ import {
   transcriptionSampleRate,
 } from '../contract/transcription.ts';
 import { failures } from './failures.ts';
-import type { TranscriptionQuirks } from './flavors.ts';
+import type { TranscriptionQuirks } from './flavor.ts';
 import { Form } from './form.ts';
 import { toLanguageCode } from './languages.ts';
 import type { Answer, FormQuestions } from './questions.ts';
