@@ -1,25 +1,31 @@
-/** What the models that the gateway runs itself cost the requests that go to engines elsewhere: their latency. */
+/** What the gateway's own heavy work costs the requests that go to engines elsewhere: their latency. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Post, type WorkName, works } from './beside-work.ts';
 import type { Percentiles } from './load.ts';
 import { checkedOrder, type Plan, type Progress, toLower } from './measure.ts';
 import type { Bench } from './processes.ts';
 
 export interface BesideResult {
+  work: WorkName;
   perSecond: number;
   alone: Percentiles;
   beside: Percentiles;
   added: Percentiles;
-  /** What the models did meanwhile. */
-  tokens: number;
-  embeddings: number;
+  /** What was done meanwhile, by name. */
+  done: Readonly<Record<string, number>>;
 }
 
 /** A rate that leaves the processor idle most of the time: what is added then is not a line. */
 const perSecond = 100;
 const roundMs = 6_000;
-const embeddingInputs = 2_048;
+const settleMs = 2_000;
 
-export async function measureBeside(bench: Bench, plan: Plan, tell: Progress): Promise<BesideResult> {
+export async function measureBeside(
+  bench: Bench,
+  plan: Plan,
+  work: WorkName,
+  tell: Progress,
+): Promise<BesideResult> {
   const order = { ...(await checkedOrder(bench, bench.gateway, 'json', plan)), connections: 32 };
   await bench.load({ ...order, maxRequests: 5_000, durationMs: 30_000 });
   const measure = async (rounds: number, name: string) => {
@@ -32,63 +38,46 @@ export async function measureBeside(bench: Bench, plan: Plan, tell: Progress): P
     return toLower(samples);
   };
   const alone = await measure(plan.latencyRounds, 'alone');
-  const work = startWork(bench);
+  const running = startWork(bench, work);
   try {
-    await work.isBusy;
-    const beside = await measure(plan.latencyRounds, 'beside models at work');
+    await running.isBusy;
+    const beside = await measure(plan.latencyRounds, `beside ${work}`);
     const added = { p50: beside.p50 - alone.p50, p99: beside.p99 - alone.p99 };
-    return { perSecond, alone, beside, added, ...work.done };
+    return { work, perSecond, alone, beside, added, done: running.done };
   } finally {
-    await work.stop();
+    await running.stop();
   }
 }
 
-/** A chat and a large batch of embeddings, one after the other, until it is stopped. */
-function startWork({ gateway, key }: Bench) {
+function startWork({ gateway, key }: Bench, work: WorkName) {
   const stopped = new AbortController();
-  const done = { tokens: 0, embeddings: 0 };
-  const post = (path: string, body: object) =>
-    fetch(`http://127.0.0.1:${gateway.port}/v1${path}`, {
+  const done: Record<string, number> = {};
+  const begun = Promise.withResolvers<void>();
+  const post: Post = async (path, body) => {
+    const isForm = body instanceof FormData;
+    const answer = await fetch(`http://127.0.0.1:${gateway.port}/v1${path}`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
+      headers: { authorization: `Bearer ${key}`, ...(isForm ? {} : { 'content-type': 'application/json' }) },
+      body: isForm ? body : JSON.stringify(body),
       signal: stopped.signal,
     });
-  const chat = async (onToken: () => void) => {
-    const messages = [{ role: 'user', content: 'Tell me a long story about a roundhouse.' }];
-    const answer = await post('/chat/completions', {
-      model: 'tinyllama-1.1b-chat',
-      messages,
-      stream: true,
-      max_tokens: 400,
-    });
     if (!answer.ok) throw new Error(await answer.text());
-    for await (const _ of answer.body ?? []) {
-      done.tokens += 1;
-      onToken();
-    }
+    return answer;
   };
-  const embed = async () => {
-    const input = Array.from(
-      { length: embeddingInputs },
-      (_, index) => `Locomotive number ${index} turns on the table.`,
-    );
-    const answer = await post('/embeddings', { model: 'all-minilm-l6-v2', input, encoding_format: 'base64' });
-    if (!answer.ok) throw new Error(await answer.text());
-    await answer.arrayBuffer();
-    done.embeddings += embeddingInputs;
+  const count = (what: string, amount: number) => {
+    done[what] = (done[what] ?? 0) + amount;
+    // Models are loaded and processes started: from here on it is work.
+    begun.resolve();
   };
-  const begun = Promise.withResolvers<void>();
-  const again = async (work: () => Promise<void>) => {
-    while (!stopped.signal.aborted) await work();
+  const again = async (task: () => Promise<void>) => {
+    while (!stopped.signal.aborted) await task();
   };
-  const all = Promise.all([again(() => chat(begun.resolve)), again(embed)]).catch((error: Error) => {
+  const all = Promise.all(works[work].tasks(post, count).map(again)).catch((error: Error) => {
     if (!stopped.signal.aborted) begun.reject(error);
   });
   return {
     done,
-    // Both have loaded their models when the first token is there, and some embedding is under way.
-    isBusy: begun.promise.then(() => sleep(2_000)),
+    isBusy: begun.promise.then(() => sleep(settleMs)),
     async stop() {
       stopped.abort();
       await all;

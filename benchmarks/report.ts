@@ -1,6 +1,7 @@
 /** The budgets of the design, and how the measurements stand against them. */
 import { cpus, totalmem } from 'node:os';
 import type { BesideResult } from './beside.ts';
+import { works } from './beside-work.ts';
 import type { FormatResult, LatencyResult, ScenarioResult, SoakResult } from './measure.ts';
 import type { ScenarioName } from './traffic.ts';
 
@@ -33,7 +34,6 @@ const addedMs = { p50: 0.5, p99: 5 };
 const startBudgetMs = { warm: 800, cold: 1_100 };
 const idleBudgetMb = 150;
 const growthBudgetPercent = 10;
-const besideBudgetMs = 10;
 
 const scenarioTitles: Record<ScenarioName, string> = {
   json: 'JSON',
@@ -75,7 +75,7 @@ export function toVerdicts({ costs, latencies, formats, memory, start, soak, bes
       (value) => `${value.toFixed(1)} %`,
     );
   if (beside !== undefined)
-    add('added latency beside models at work, p99', beside.added.p99, besideBudgetMs, inMs);
+    add(`added latency beside ${beside.work}, p99`, beside.added.p99, works[beside.work].budgetMs, inMs);
   return verdicts;
 }
 
@@ -139,9 +139,11 @@ export function toText(results: Results, verdicts: readonly Verdict[]): string {
     parts.push(
       toTable(
         [`whole answers of the mock engine at ${beside.perSecond}/s`, 'p50 ms', 'p99 ms'],
-        [toRow('alone', beside.alone), toRow('beside models at work', beside.beside)],
+        [toRow('alone', beside.alone), toRow(`beside ${beside.work}`, beside.beside)],
       ),
-      `meanwhile ${beside.tokens} tokens were written and ${beside.embeddings} texts embedded`,
+      `meanwhile: ${Object.entries(beside.done)
+        .map(([what, amount]) => `${amount} ${what}`)
+        .join(', ')}`,
     );
   }
   parts.push(

@@ -4,7 +4,7 @@
  *   --quick            about 40 seconds instead of a few minutes
  *   --only json,burst  some of json, burst, paced, formats
  *   --soak 100000      memory before and after as many requests, and nothing else
- *   --beside           latency while the gateway's own models are at work, and nothing else
+ *   --beside text      latency while the gateway is at work itself, and nothing else: text, audio or images
  *   --json             the results as JSON on standard output
  *   --check            a missed budget ends with exit code 1
  *   --profile folder   writes CPU profiles of floor and gateway there; their numbers are then no measurement
@@ -12,9 +12,10 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { createPacks } from '../src/engines/embedded/packs/index.ts';
+import { createPacks } from '../src/engines/packs/index.ts';
 import { createLog } from '../src/lib/log.ts';
 import { measureBeside } from './beside.ts';
+import { type WorkName, workNames, works } from './beside-work.ts';
 import {
   type LatencyResult,
   measureCost,
@@ -34,7 +35,7 @@ const { values: options } = parseArgs({
     quick: { type: 'boolean', default: false },
     only: { type: 'string' },
     soak: { type: 'string' },
-    beside: { type: 'boolean', default: false },
+    beside: { type: 'string' },
     json: { type: 'boolean', default: false },
     check: { type: 'boolean', default: false },
     profile: { type: 'string' },
@@ -46,7 +47,7 @@ const plan: Plan = options.quick
   ? { scenarios, rounds: 3, roundMs: 1_000, warmUpShare: 0.3, latencyRounds: 1 }
   : { scenarios, rounds: 9, roundMs: 2_500, warmUpShare: 1, latencyRounds: 4 };
 const soakRequests = options.soak === undefined ? undefined : toCount(options.soak);
-const isPlain = soakRequests === undefined && options.profile === undefined && !options.beside;
+const isPlain = soakRequests === undefined && options.profile === undefined && options.beside === undefined;
 
 process.once('SIGINT', () => process.exit(130));
 
@@ -78,11 +79,12 @@ if (isPlain && options.only === undefined) {
     coldMs: await measureStartMs({ withCache: false }),
   };
 }
-const modelsFolder = options.beside ? await pullModels() : undefined;
+const work = options.beside === undefined ? undefined : toWork(options.beside);
+const modelsFolder = work === undefined ? undefined : await pullModels(works[work].packs);
 await withBench({ profileFolder: options.profile, modelsFolder }, async (bench) => {
   results.placement = bench.placement;
-  if (options.beside) {
-    results.beside = await measureBeside(bench, plan, tell);
+  if (work !== undefined) {
+    results.beside = await measureBeside(bench, plan, work, tell);
     return;
   }
   if (soakRequests !== undefined) {
@@ -121,12 +123,18 @@ function toScenarios(list: string | undefined): { scenarios: ScenarioName[]; has
   return { scenarios, hasFormats: names.includes('formats') };
 }
 
+function toWork(name: string): WorkName {
+  const known = workNames.find((each) => each === name);
+  if (known !== undefined) return known;
+  throw new Error(`--beside takes one of ${workNames.join(', ')}, not ${name}`);
+}
+
 /** The weights, where tests keep theirs too. */
-async function pullModels(): Promise<string> {
+async function pullModels(names: readonly string[]): Promise<string> {
   const dataFolder = fileURLToPath(new URL('../node_modules/.cache/roundhouse-packs', import.meta.url));
   const packs = createPacks({ dataFolder, log: createLog('warn'), variable: (name) => process.env[name] });
   try {
-    for (const name of ['tinyllama-1.1b-chat', 'all-minilm-l6-v2']) {
+    for (const name of names) {
       tell(`pull ${name}`);
       await packs.pull(name, () => {});
     }

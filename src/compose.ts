@@ -1,6 +1,7 @@
 /** The table of contents: the only place that constructs things, in the order in which they stand on each other. */
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { routes } from './api/index.ts';
+import { jobKinds, routes } from './api/index.ts';
 import type { Config } from './config.ts';
 import { engineKinds } from './engines/index.ts';
 import { type App, createApp } from './http/app.ts';
@@ -14,11 +15,17 @@ import { createBilling } from './platform/billing/index.ts';
 import { createCatalog, type Model } from './platform/catalog/index.ts';
 import { createEngines } from './platform/engines/index.ts';
 import { createHealth } from './platform/health/index.ts';
+import { createIdempotency } from './platform/idempotency/index.ts';
 import type { Platform } from './platform/index.ts';
 import { createInference } from './platform/inference/index.ts';
-import { createMedia } from './platform/media/index.ts';
+import { createJobs } from './platform/jobs/index.ts';
+import { createMedia, createStudio } from './platform/media/index.ts';
+import { createLinks, createObjects } from './platform/objects/index.ts';
+import { createPictures } from './platform/pictures/index.ts';
+import { createRecordings } from './platform/recordings/index.ts';
 import { createResponses } from './platform/responses/index.ts';
 import { createSignatures } from './platform/signatures/index.ts';
+import { createWebhooks } from './platform/webhooks/index.ts';
 import { openDatabase } from './storage/index.ts';
 import { migrate } from './storage/migrate.ts';
 
@@ -61,8 +68,9 @@ export async function compose({
     const { settings, secret, databaseUrl, dataFolder } = config;
     let current = settings;
     const catalog = createCatalog({ settings, engineKinds });
+    const studio = open(createStudio({ log }));
     const engines = open(
-      createEngines({ kinds: engineKinds, settings: settings.engines, secret, dataFolder, log, now }),
+      createEngines({ kinds: engineKinds, settings: settings.engines, secret, dataFolder, studio, log, now }),
     );
 
     const database = open(await openDatabase({ databaseUrl, folder: dataFolder, log }));
@@ -81,11 +89,36 @@ export async function compose({
     const safeFetch = open(createSafeFetch({ allowedNetworks: settings.egress.allowedNetworks }));
     const attachments = open(createAttachments({ safeFetch }));
     const media = open(createMedia({ log }));
+    const pictures = open(createPictures({ log }));
+    const objects = open(createObjects({ folder: join(dataFolder, 'objects'), log, now }));
 
     const retentionDays = () => current.responses.retentionDays;
     const responses = open(createResponses({ database, now, log, retentionDays }));
     const signatures = createSignatures({ database, now });
     await signatures.start();
+    const links = createLinks({ signatures, now });
+
+    const idempotency = open(createIdempotency({ database, objects, now, log }));
+    const webhooks = open(createWebhooks({ database, safeFetch, now, log, settings: settings.webhooks }));
+    await webhooks.start();
+    const recordings = open(createRecordings({ folder: dataFolder, now, log }));
+    const jobs = open(
+      createJobs({
+        database,
+        objects,
+        media,
+        recordings,
+        webhooks,
+        links,
+        engines,
+        catalog,
+        kinds: jobKinds,
+        now,
+        log,
+        settings: () => current.jobs,
+      }),
+    );
+    jobs.start();
 
     const health = createHealth({ catalog, database, engines, now });
     const { usage } = billing;
@@ -94,12 +127,20 @@ export async function compose({
       attachments,
       catalog,
       health,
+      idempotency,
       inference,
+      jobs,
+      links,
       media,
+      objects,
+      pictures,
+      recordings,
       responses,
       signatures,
       usage,
+      webhooks,
       limitsOf,
+      publicUrl: () => current.server.publicUrl,
       ...given,
     };
     return {

@@ -1,7 +1,7 @@
 /** The real thing: a pack from the registry that this machine's npm is set up for, kept between runs. */
 import { stat } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { createPacks } from '../src/engines/embedded/packs/index.ts';
+import { createPacks } from '../src/engines/packs/index.ts';
 import { createLog } from '../src/lib/log.ts';
 import { packFolder, pullTimeoutMs } from './support/packs.ts';
 

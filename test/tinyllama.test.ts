@@ -4,7 +4,7 @@ import type { ChatPort, ChatRequest } from '../src/engines/contract/chat.ts';
 import { createChatPort } from '../src/engines/embedded/chat.ts';
 import { createFinder } from '../src/engines/embedded/files.ts';
 import { createModelHost, type ModelFiles, type RunningHost } from '../src/engines/embedded/host/index.ts';
-import { createPacks } from '../src/engines/embedded/packs/index.ts';
+import { createPacks } from '../src/engines/packs/index.ts';
 import { createLog } from '../src/lib/log.ts';
 import { chatRequest, completed, createRecordingSink, streamed } from './support/chat-sink.ts';
 import { type PackFolder, packFolder, pullTimeoutMs } from './support/packs.ts';

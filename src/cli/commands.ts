@@ -7,6 +7,7 @@ import { modelCommands } from './models.ts';
 import { serveCommand } from './serve.ts';
 import { subscriptionCommands } from './subscriptions.ts';
 import { usageCommand } from './usage.ts';
+import { webhookCommands } from './webhooks.ts';
 
 export const commands: readonly Command[] = [
   serveCommand,
@@ -15,5 +16,6 @@ export const commands: readonly Command[] = [
   ...subscriptionCommands,
   ...modelCommands,
   usageCommand,
+  ...webhookCommands,
   doctorCommand,
 ];

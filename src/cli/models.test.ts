@@ -12,7 +12,7 @@ import {
 } from '../../test/support/pack-registry.ts';
 import { runCli } from '../cli.ts';
 import { readConfig } from '../config.ts';
-import { tryLock } from '../engines/embedded/packs/lock.ts';
+import { tryLock } from '../engines/packs/lock.ts';
 import { createLog } from '../lib/log.ts';
 import { defineModelCommands } from './models.ts';
 

@@ -9,7 +9,7 @@ import {
   type Packs,
   toMegabytes,
   toPercent,
-} from '../engines/embedded/packs/index.ts';
+} from '../engines/packs/index.ts';
 import { get } from './client.ts';
 import { type Command, type CommandCall, jsonOption, printJson, type Terminal } from './command.ts';
 import { CommandFailed, UsageError } from './errors.ts';

@@ -187,7 +187,7 @@ builtinModels: "no"
 model: []
 `);
     expect(found).toEqual([
-      'model is not a known section; known are: server, egress, defaults, limits, responses, engines, models, builtinModels',
+      'model is not a known section; known are: server, egress, defaults, limits, responses, jobs, webhooks, engines, models, builtinModels',
       'builtinModels must be true or false',
       'server.publicURL is not a known field',
       'limits.requestsPerMinute must be at least 1',

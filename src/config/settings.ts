@@ -46,6 +46,31 @@ const Responses = Type.Object(
   { additionalProperties: false },
 );
 
+const Jobs = Type.Object(
+  {
+    retentionHours: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 8760,
+        description: 'How long what a job made, and the record of one that made nothing, are kept',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+const Webhooks = Type.Object(
+  {
+    brand: Type.Optional(
+      Type.String({
+        pattern: '^[A-Za-z][A-Za-z0-9-]{0,30}$',
+        description: 'The middle of the header names: X-<brand>-Signature',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
 const Defaults = Type.Object(
   Object.fromEntries(modelTypes.map((type) => [type, Type.Optional(Type.String({ minLength: 1 }))])),
   { additionalProperties: false },
@@ -59,16 +84,22 @@ export interface Settings extends CatalogSettings {
   /** Per subscription and model, where a model has no limits of its own. */
   readonly limits: Readonly<Required<Static<typeof Limits>>>;
   readonly responses: Readonly<Required<Static<typeof Responses>>>;
+  readonly jobs: Readonly<Required<Static<typeof Jobs>>>;
+  readonly webhooks: Readonly<Required<Static<typeof Webhooks>>>;
 }
 
 const defaultLimits: Settings['limits'] = { requestsPerMinute: 60, concurrent: 8, maxQueueWaitMs: 20_000 };
 const defaultRetentionDays = 30;
+const defaultRetentionHours = 24;
+const defaultBrand = 'Service';
 const sections = [
   'server',
   'egress',
   'defaults',
   'limits',
   'responses',
+  'jobs',
+  'webhooks',
   'engines',
   'models',
   'builtinModels',
@@ -105,6 +136,8 @@ export function parseSettings({ file, env, engineKinds }: SettingsSources): Sett
   const egress = section(Egress, 'egress') ?? {};
   const limits = section(Limits, 'limits') ?? {};
   const responses = section(Responses, 'responses') ?? {};
+  const jobs = section(Jobs, 'jobs') ?? {};
+  const webhooks = section(Webhooks, 'webhooks') ?? {};
   const defaults = section(Defaults, 'defaults') ?? {};
   const engines = readEngines(root['engines'] ?? {}, { env, engineKinds }, problems);
   const models = readModels(root['models'] ?? [], file, problems);
@@ -117,6 +150,8 @@ export function parseSettings({ file, env, engineKinds }: SettingsSources): Sett
     egress: { allowedNetworks: egress.allowedNetworks ?? [] },
     limits: { ...defaultLimits, ...limits },
     responses: { retentionDays: responses.retentionDays ?? defaultRetentionDays },
+    jobs: { retentionHours: jobs.retentionHours ?? defaultRetentionHours },
+    webhooks: { brand: webhooks.brand ?? defaultBrand },
     defaults: defaults as Settings['defaults'],
     engines: { ...builtinEngines, ...engines },
     models,

@@ -8,9 +8,10 @@ import { GatewayError } from '../lib/errors.ts';
 import { createRequestIds } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
 import type { Platform } from '../platform/index.ts';
-import { authenticate, authenticateOperator } from './auth.ts';
+import { authenticate, authenticateLink, authenticateOperator } from './auth.ts';
 import { readBody } from './body.ts';
 import { Exchange } from './exchange.ts';
+import { answerOnce, idempotencyKeyOf } from './idempotent.ts';
 import { holdsNul, parseQuery } from './query.ts';
 import type { Method, Route } from './route.ts';
 import { allowedMethods, createRouteTable, type Match, noParams } from './table.ts';
@@ -59,6 +60,9 @@ export function createApp({ routes, platform, log, adminToken }: AppParts): App 
     if (route.access === 'key') {
       const caller = authenticate(request.headers, platform.accounts);
       exchange.caller = caller instanceof Promise ? await caller : caller;
+    } else if (route.access === 'link') {
+      const { path = '', search } = target;
+      exchange.caller = await authenticateLink(request.headers, { path, search }, platform);
     } else if (route.access === 'admin')
       authenticateOperator(request.headers, origin === 'local', adminToken);
     exchange.params = decodeParams(match);
@@ -69,7 +73,9 @@ export function createApp({ routes, platform, log, adminToken }: AppParts): App 
       exchange.body = body;
       exchange.uploads = uploads;
     }
-    await exchange.answer(await route.handle(exchange, platform));
+    const key = route.idempotent ? idempotencyKeyOf(request.headers) : undefined;
+    if (key === undefined) await exchange.answer(await route.handle(exchange, platform));
+    else await answerOnce(exchange, { route, platform, key });
   }
 
   return {

@@ -1,8 +1,9 @@
-/** Finds the caller of a request: a subscription's key, or the operator's token on admin routes. */
+/** Finds the caller of a request: a subscription's key, a signed link, or the operator's token on admin routes. */
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../lib/errors.ts';
 import type { Authenticator, Caller } from '../platform/accounts/types.ts';
+import type { Links } from '../platform/objects/types.ts';
 
 /**
  * The key that a request carries. `Authorization` wins over `x-api-key` even when it is wrong, and its scheme
@@ -20,6 +21,20 @@ export function authenticate(headers: IncomingHttpHeaders, keys: Authenticator):
   if (secret === '') throw invalidKey();
   const caller = keys.authenticate(secret);
   return caller instanceof Promise ? caller.then(orInvalid) : orInvalid(caller);
+}
+
+/** The same, or nobody, where a signed link leads to the path. A key that is sent decides, valid link or not. */
+export function authenticateLink(
+  headers: IncomingHttpHeaders,
+  { path, search }: { path: string; search: string },
+  { accounts, links }: { accounts: Authenticator; links: Links },
+): Caller | undefined | Promise<Caller> {
+  if (sentKey(headers) !== undefined) return authenticate(headers, accounts);
+  const query = new URLSearchParams(search);
+  const sig = query.get('sig') ?? undefined;
+  if (links.isValid(path, { exp: query.get('exp') ?? undefined, sig })) return undefined;
+  if (sig === undefined) return authenticate(headers, accounts);
+  throw new GatewayError('unauthenticated', 'No API key provided, and the link is not or no longer valid');
 }
 
 function orInvalid(caller: Caller | undefined): Caller {

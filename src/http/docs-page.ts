@@ -33,7 +33,7 @@ const link = ({ method, path, operation }: Listed) =>
 
 function section({ method, path, operation }: Listed): string {
   const schemes = operation.security.flatMap((scheme) => Object.keys(scheme));
-  const access = schemes.length === 0 ? 'public' : schemes.includes('operator') ? 'operator' : 'key';
+  const access = accessOf(schemes);
   const bodies = Object.entries(operation.requestBody?.content ?? {});
   return `<section id="${operation.operationId}"><h3><b class="${method}">${method}</b> ${escapeHtml(path)} <small>${access}</small></h3>
 <p>${inline(operation.summary)}${operation.servers === undefined ? '' : ' (at the root of the host, without <code>/v1</code>)'}</p>
@@ -42,6 +42,12 @@ ${bodies.map(([type, { schema }]) => details(`Body · ${type}`, schema)).join(''
 ${Object.entries(operation.responses)
   .map(([status, answer]) => response(status, answer))
   .join('')}</section>`;
+}
+
+function accessOf(schemes: readonly string[]): string {
+  if (schemes.length === 0) return 'public';
+  if (schemes.includes('operator')) return 'operator';
+  return schemes.includes('link') ? 'key or signed link' : 'key';
 }
 
 function parameters(list: readonly Parameter[]): string {

@@ -27,6 +27,7 @@ export const errorTable: Readonly<Record<ErrorKind, Row>> = {
   request_timeout: row(408, 'invalid_request', 'invalid_request_error', 'invalid_request_error'),
   conflict: row(409, 'invalid_request', 'invalid_request_error', 'invalid_request_error'),
   too_large: row(413, 'payload_too_large', 'invalid_request_error', 'request_too_large'),
+  range_not_satisfiable: row(416, 'invalid_request', 'invalid_request_error', 'invalid_request_error'),
   unprocessable: row(422, 'unprocessable', 'validation_error', 'invalid_request_error'),
   rate_limited: row(429, 'rate_limit_exceeded', 'rate_limit_error', 'rate_limit_error'),
   headers_too_large: row(431, 'invalid_request', 'invalid_request_error', 'invalid_request_error'),

@@ -22,7 +22,8 @@ import { SocketOut } from './stream-out.ts';
 
 const exposedHeaders =
   'x-request-id, request-id, x-generation-id, retry-after, x-ratelimit-limit-requests, ' +
-  'x-ratelimit-remaining-requests, x-ratelimit-reset-requests, x-usage-seconds, x-usage-cost';
+  'x-ratelimit-remaining-requests, x-ratelimit-reset-requests, x-usage-seconds, x-usage-cost, idempotent-replayed, ' +
+  'accept-ranges, content-range, etag, content-disposition';
 
 /** A request body that is left unread up to this size is read away, so that the connection can be kept. */
 const smallBodyBytes = 256 * 1024;
@@ -47,6 +48,8 @@ export class Exchange implements Call {
   #client: ClientKind | undefined;
   /** Whether the client is still there. */
   readonly presence = new Presence();
+  #hasLeft = false;
+  #isLeavingConcealed = false;
   #failure: unknown;
 
   constructor(id: string, request: IncomingMessage, response: ServerResponse, path: string, log: Log) {
@@ -56,6 +59,10 @@ export class Exchange implements Call {
     this.#path = path;
     this.log = log;
     response.on('close', () => this.#closed());
+  }
+
+  get method(): string {
+    return this.request.method ?? '';
   }
 
   get headers(): IncomingHttpHeaders {
@@ -144,7 +151,10 @@ export class Exchange implements Call {
   async #sendReply(status: number, { headers, body }: Reply): Promise<void> {
     if (body instanceof Readable) {
       this.response.writeHead(status, [...this.#head(), ...flat(headers)]);
-      await pipeline(body, this.response);
+      if (this.method === 'HEAD') {
+        body.destroy();
+        this.response.end();
+      } else await pipeline(body, this.response);
     } else this.#send(status, flat(headers), body ?? '');
   }
 
@@ -153,7 +163,7 @@ export class Exchange implements Call {
     for (const item of headers) head.push(item);
     if (status !== 204) head.push('content-length', String(Buffer.byteLength(body)));
     this.response.writeHead(status, head);
-    this.response.end(this.request.method === 'HEAD' ? '' : body);
+    this.response.end(this.method === 'HEAD' ? '' : body);
   }
 
   #head(): string[] {
@@ -186,6 +196,21 @@ export class Exchange implements Call {
   get generationId(): string {
     this.#generationId ??= `gen_${this.id.slice('req_'.length)}`;
     return this.#generationId;
+  }
+
+  /** An answer that is repeated names what made it the first time. */
+  set generationId(id: string) {
+    this.#generationId = id;
+  }
+
+  /** From now on nobody is told that the client leaves, until `announceLeaving`. */
+  concealLeaving(): void {
+    this.#isLeavingConcealed = true;
+  }
+
+  announceLeaving(): void {
+    this.#isLeavingConcealed = false;
+    if (this.#hasLeft) this.presence.leave(clientLeft());
   }
 
   #hasLargeUnreadBody(): boolean {
@@ -223,7 +248,8 @@ export class Exchange implements Call {
   }
 
   #closed(): void {
-    if (!this.response.writableFinished) this.presence.leave(clientLeft());
+    this.#hasLeft = !this.response.writableFinished;
+    if (this.#hasLeft && !this.#isLeavingConcealed) this.presence.leave(clientLeft());
     const failure = this.#failure;
     const isBug = failure !== undefined && !(failure instanceof GatewayError);
     this.log[isBug ? 'error' : 'info'](
@@ -231,7 +257,7 @@ export class Exchange implements Call {
         id: this.id,
         method: this.request.method,
         route: this.route?.path,
-        status: this.presence.aborted && !this.response.headersSent ? 499 : this.response.statusCode,
+        status: this.#hasLeft && !this.response.headersSent ? 499 : this.response.statusCode,
         ms: Math.round(performance.now() - this.#startedAt),
         subscription: this.caller?.subscriptionId,
         key: this.caller?.keyId,

@@ -230,3 +230,51 @@ describe('multipart forms', () => {
     expect(({} as Record<string, unknown>)['x']).toBeUndefined();
   });
 });
+
+describe('a form with bounds of its own', () => {
+  const bounded = defineRoute({
+    method: 'POST',
+    path: '/bounded',
+    access: 'key',
+    summary: 'For tests.',
+    tag: 'Test',
+    body: Fields,
+    multipart: {
+      files: { image: { maxCount: 4, maxBytes: 1000 } },
+      maxTotalBytes: 2000,
+      maxFieldBytes: 3_000_000,
+    },
+    maxBodyBytes: 5_000_000,
+    handle: ({ body, uploads }) => ({ length: JSON.stringify(body).length, files: uploads.length }),
+  });
+  const send = async (fields: [string, string | Blob][]) => {
+    const request = new Request('http://x', { method: 'POST', body: form(fields) });
+    return createShell([bounded]).send({
+      method: 'POST',
+      url: '/v1/bounded',
+      headers: { 'content-type': request.headers.get('content-type') ?? '' },
+      payload: Buffer.from(await request.arrayBuffer()),
+    });
+  };
+
+  it('is a 413 when its files are too large together, and its message gives the limit', async () => {
+    const file = (size: number): [string, Blob] => ['image[]', new Blob(['x'.repeat(size)])];
+    expect((await send([['prompt', 'a'], file(1000), file(1000)])).json()).toMatchObject({ files: 2 });
+    const answer = await send([['prompt', 'a'], file(900), file(900), file(201)]);
+    expect([answer.status, answer.json().error.message]).toEqual([
+      413,
+      expect.stringContaining('2000 bytes'),
+    ]);
+  });
+
+  it('may have longer fields, whose JSON is as bounded as a body’s', async () => {
+    expect((await send([['prompt', 'a'.repeat(2_000_000)]])).status).toBe(200);
+    expect((await send([['prompt', 'a'.repeat(3_000_001)]])).status).toBe(413);
+    const deep = `{"options":${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}}`;
+    const answer = await send([
+      ['prompt', 'a'],
+      ['provider', deep],
+    ]);
+    expect([answer.status, answer.json().error.param]).toEqual([400, 'provider']);
+  });
+});

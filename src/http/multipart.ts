@@ -16,7 +16,7 @@ import { tooLarge } from './too-large.ts';
 type Form = NonNullable<Route['multipart']>;
 
 const maxFields = 500;
-const maxFieldBytes = 1024 * 1024;
+const defaultMaxFieldBytes = 1024 * 1024;
 
 export function readMultipart(
   request: IncomingMessage,
@@ -27,6 +27,8 @@ export function readMultipart(
     const fields: [string, string][] = [];
     const uploads: Upload[] = [];
     let size = 0;
+    let fileBytes = 0;
+    const { maxFieldBytes = defaultMaxFieldBytes, maxTotalBytes = maxBodyBytes } = form;
     const fail = (error: GatewayError) => {
       request.unpipe(parser);
       parser.removeAllListeners();
@@ -92,7 +94,9 @@ export function readMultipart(
       const bytes = new ByteCollector();
       stream.on('data', (chunk: Buffer) => {
         bytes.add(chunk);
+        fileBytes += chunk.length;
         if (bytes.size > declared.maxBytes) fail(tooLarge(field, declared.maxBytes));
+        else if (fileBytes > maxTotalBytes) fail(tooLarge('The sum of the files', maxTotalBytes));
       });
       stream.on('end', () => {
         upload.bytes = bytes.toBuffer();

@@ -3,7 +3,7 @@ import assert from 'node:assert';
 import type { TSchema } from 'typebox';
 import type { ErrorKind } from '../lib/errors.ts';
 import { type Dialect, errorTable } from './errors.ts';
-import type { Route } from './route.ts';
+import type { Access, Route } from './route.ts';
 
 export interface OpenApiDocument {
   openapi: string;
@@ -16,7 +16,7 @@ export interface OpenApiDocument {
 
 export interface Parameter {
   name: string;
-  in: 'path' | 'query';
+  in: 'path' | 'query' | 'header';
   required: boolean;
   schema: unknown;
   description?: string;
@@ -42,7 +42,7 @@ export function toOpenApi(routes: readonly Route[], version: string): OpenApiDoc
     const method = route.method.toLowerCase();
     paths[path] ??= {};
     assert(paths[path][method] === undefined, `${route.method} ${path} is at two places`);
-    paths[path][method] = toOperation(route);
+    paths[path][method] = withoutWords(toOperation(route));
   }
   return {
     openapi: '3.1.0',
@@ -59,6 +59,12 @@ export function toOpenApi(routes: readonly Route[], version: string): OpenApiDoc
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer' },
         apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
+        link: {
+          type: 'apiKey',
+          in: 'query',
+          name: 'sig',
+          description: 'The signature in a link that the API has answered with, beside its end in `exp`.',
+        },
         operator: { type: 'http', scheme: 'bearer', description: 'The value of ROUNDHOUSE_ADMIN_TOKEN.' },
       },
       schemas: { RouterError: routerError, MessagesError: messagesError },
@@ -66,8 +72,34 @@ export function toOpenApi(routes: readonly Route[], version: string): OpenApiDoc
   };
 }
 
+/** What a schema says of a misfit is for us, not part of the format. */
+function withoutWords(operation: Operation): Operation {
+  return JSON.parse(JSON.stringify(operation, (name, value) => (name === 'told' ? undefined : value)));
+}
+
+const key = [{ bearer: [] }, { apiKey: [] }];
+const security: Readonly<Record<Access, Operation['security']>> = {
+  public: [],
+  key,
+  link: [...key, { link: [] }],
+  admin: [{ operator: [] }],
+};
+
+const idempotencyKey: Parameter = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  schema: { type: 'string', minLength: 1, maxLength: 255 },
+  description:
+    'Chosen by the client. The same request with the same key within 24 hours gets the first answer again, with `Idempotent-Replayed: true`.',
+};
+
 function toOperation(route: Route): Operation {
-  const parameters = [...pathParameters(route.path), ...queryParameters(route.query?.schema)];
+  const parameters = [
+    ...pathParameters(route.path),
+    ...queryParameters(route.query?.schema),
+    ...(route.idempotent ? [idempotencyKey] : []),
+  ];
   const body = requestBody(route);
   return {
     operationId: operationId(route),
@@ -75,7 +107,7 @@ function toOperation(route: Route): Operation {
     tags: [route.tag],
     ...(route.at === '/v1' ? {} : { servers: [{ url: route.at }] }),
     ...(route.deprecated === undefined ? {} : { deprecated: true }),
-    security: { public: [], key: [{ bearer: [] }, { apiKey: [] }], admin: [{ operator: [] }] }[route.access],
+    security: security[route.access],
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined ? {} : { requestBody: body }),
     responses: responses(route),
@@ -143,14 +175,16 @@ function requestBody(route: Route): Operation['requestBody'] {
 
 function responses(route: Route): Operation['responses'] {
   const dialect = route.dialect('plain');
-  const success = {
-    description: 'Success',
+  const content = {
     ...(route.response === undefined ? {} : jsonContent(route.response)),
+    ...Object.fromEntries(route.media.map((type) => [type, { schema: mediaSchema(type) }])),
   };
+  const success = { description: 'Success', ...(Object.keys(content).length === 0 ? {} : { content }) };
   const answers: Operation['responses'] = { [route.success]: success };
   for (const kind of failureKinds(route, dialect)) {
     const { status } = errorTable[kind];
-    answers[status] ??= { description: meanings[status] ?? kind, ...jsonContent(errorReference(dialect)) };
+    const body = jsonContent(errorReference(dialect));
+    answers[status] ??= { description: meanings[status] ?? kind, content: body };
   }
   return answers;
 }
@@ -167,12 +201,18 @@ function failureKinds(route: Route, dialect: Dialect): ErrorKind[] {
     ...(hasInput ? [invalid] : []),
     ...(route.access === 'public' ? [] : (['unauthenticated'] as const)),
     ...(route.body === undefined && route.multipart === undefined ? [] : (['too_large'] as const)),
+    ...(route.idempotent ? (['conflict'] as const) : []),
     ...route.failures,
     'internal',
   ];
 }
 
-const jsonContent = (schema: unknown) => ({ content: { 'application/json': { schema } } });
+const jsonContent = (schema: unknown) => ({ 'application/json': { schema } });
+
+/** Text is text; the rest is bytes. */
+function mediaSchema(type: string): object {
+  return type.startsWith('text/') ? { type: 'string' } : { type: 'string', contentMediaType: type };
+}
 
 function errorReference(dialect: Dialect): object {
   return { $ref: `#/components/schemas/${dialect === 'messages' ? 'MessagesError' : 'RouterError'}` };
@@ -184,6 +224,7 @@ const meanings: Record<number, string> = {
   404: 'No such model, job, file or route',
   409: 'The state changed during the action',
   413: 'The body or a file is too large; the message gives the limit',
+  416: 'The range begins behind the end of the file',
   422: 'A field is missing, malformed or unsupported; the message names it',
   429: 'Too many requests for this model; wait Retry-After seconds',
   500: 'A failure inside the service',

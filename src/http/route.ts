@@ -15,8 +15,11 @@ import type { ClientKind } from './client.ts';
 import type { Dialect } from './errors.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-/** `public` answers without a key and ignores one; `key` needs a subscription's key; `admin` the operator's token. */
-export type Access = 'public' | 'key' | 'admin';
+/**
+ * `public` answers without a key and ignores one; `key` needs a subscription's key; `link` a key, or a signed link to
+ * that very path; `admin` the operator's token.
+ */
+export type Access = 'public' | 'key' | 'link' | 'admin';
 export type Place = '/v1' | '/';
 
 /** The names in a path: `/models/{author}/{slug+}` gives `{author: string; slug: string}`. */
@@ -42,6 +45,10 @@ export interface MultipartSpec {
   fields?: TSchema;
   /** Which fields are files: how many, and how large each may be. `image` also accepts `image[]`. */
   files: Readonly<Record<string, { maxCount: number; maxBytes: number; required?: boolean }>>;
+  /** How large all files together may be. Absent: what the body may be. */
+  maxTotalBytes?: number;
+  /** How large one field that is no file may be. Default 1 MiB. */
+  maxFieldBytes?: number;
 }
 
 /** Announced removal: the route answers with `Deprecation` and `Sunset` (RFC 9745, RFC 8594). */
@@ -50,8 +57,13 @@ export interface Deprecation {
   sunset: Date;
 }
 
+/** Who calls a route of that access: nobody that is known by name, where a link leads to it. */
+type Who<A extends Access> = A extends 'key' ? Caller : A extends 'link' ? Caller | undefined : undefined;
+
 export interface Call<Params = unknown, Query = unknown, Body = unknown, Who = Caller | undefined> {
   readonly id: string;
+  /** `HEAD` is answered as GET; the shell leaves the body out. */
+  readonly method: string;
   readonly headers: IncomingHttpHeaders;
   readonly client: ClientKind;
   readonly caller: Who;
@@ -101,18 +113,20 @@ export interface RouteSpec<
   success?: 200 | 201 | 202 | 204;
   /** The shape of a success, for the reference and for the tests that hold answers against it. */
   response?: TSchema;
+  /** The media types of successes that are not JSON, for the reference. */
+  media?: readonly string[];
   /** Failures of the route's own, for the reference; the usual ones follow from the declaration. */
   failures?: readonly ErrorKind[];
   /** The route generates something: its answers carry `X-Generation-Id`. */
   generation?: boolean;
+  /**
+   * A client may send it again with the same `Idempotency-Key`: it then gets the first answer. The handler of such a
+   * request is not told when its client leaves, so that there is an answer when the client comes back.
+   */
+  idempotent?: true;
   deprecated?: Deprecation;
   handle(
-    call: Call<
-      PathParams<P>,
-      StaticOr<Q, undefined>,
-      StaticOr<B, undefined>,
-      A extends 'key' ? Caller : undefined
-    >,
+    call: Call<PathParams<P>, StaticOr<Q, undefined>, StaticOr<B, undefined>, Who<A>>,
     platform: Platform,
   ): unknown;
 }
@@ -132,8 +146,10 @@ export interface Route {
   readonly maxBodyValues: number | undefined;
   readonly success: number;
   readonly response: TSchema | undefined;
+  readonly media: readonly string[];
   readonly failures: readonly ErrorKind[];
   readonly generation: boolean;
+  readonly idempotent: boolean;
   readonly deprecated: Deprecation | undefined;
   readonly handle: (call: Call, platform: Platform) => unknown;
 }
@@ -149,6 +165,10 @@ export function defineRoute<
 >(spec: RouteSpec<P, A, Q, B>): Route {
   const { dialect = 'router', deprecated, query, body, multipart } = spec;
   assert(spec.path.startsWith('/'), `${spec.path}: a path starts with a slash`);
+  assert(
+    spec.idempotent === undefined || spec.access === 'key',
+    `${spec.path}: answers are kept for a subscription`,
+  );
   if (deprecated !== undefined) {
     const notice = deprecated.sunset.getTime() - deprecated.since.getTime();
     assert(notice >= noticeMs, `${spec.path}: a removal is announced at least 90 days ahead`);
@@ -176,8 +196,10 @@ export function defineRoute<
     maxBodyValues: spec.maxBodyValues,
     success: spec.success ?? 200,
     response: spec.response,
+    media: spec.media ?? [],
     failures: spec.failures ?? [],
     generation: spec.generation ?? false,
+    idempotent: spec.idempotent ?? false,
     deprecated,
     // The declaration's types hold because the shell fills a call from the same declaration.
     handle: spec.handle as Route['handle'],

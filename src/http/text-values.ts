@@ -4,6 +4,7 @@
  * there a number is a number.
  */
 import type { TSchema } from 'typebox';
+import { parseJson } from './json.ts';
 
 interface LooseSchema {
   type?: string;
@@ -49,9 +50,11 @@ function typesOf(schema: LooseSchema | undefined): Set<string> {
   return new Set(branches(schema).flatMap((branch) => branch.type ?? []));
 }
 
+/** With the bounds of a whole body: a field may be nearly as long. */
 function parseOr(text: string): unknown {
+  if (text === '') return text;
   try {
-    return JSON.parse(text);
+    return parseJson(Buffer.from(text));
   } catch {
     return text;
   }

@@ -11,6 +11,7 @@ export type ErrorKind =
   | 'request_timeout'
   | 'conflict'
   | 'too_large'
+  | 'range_not_satisfiable'
   | 'unprocessable'
   | 'rate_limited'
   | 'headers_too_large'

@@ -30,6 +30,8 @@ interface Structure {
   readonly patternProperties?: Readonly<Record<string, TSchema>>;
   readonly additionalProperties?: TSchema | boolean;
   readonly items?: TSchema;
+  /** What is said of a value that does not fit, where the schema's own words would not help. */
+  readonly told?: string;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -39,6 +41,13 @@ export type Checks = Map<TSchema, Check>;
 
 /** Undefined when it fits. Of several places the deepest one, which tells the most. */
 export function explain(schema: TSchema, value: unknown, checks: Checks): Finding | undefined {
+  const finding = find(schema, value, checks);
+  const { told }: Structure = schema;
+  if (finding === undefined || told === undefined) return finding;
+  return { path: [], faults: [{ keyword: 'told', params: {}, message: told }] };
+}
+
+function find(schema: TSchema, value: unknown, checks: Checks): Finding | undefined {
   // Of another type, or with too many entries: what is inside need not be looked at.
   const wrong = findOwn(schema, value);
   if (wrong !== undefined) return wrong;

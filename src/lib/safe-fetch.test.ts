@@ -90,6 +90,9 @@ describe('what may be spoken to', () => {
     'https://[4000::1]/',
     'https://①②⑦.0.0.1/',
     'https://127.0.0.1:8443@10.0.0.1/',
+    'https://localhost/',
+    'https://LOCALHOST:8443/',
+    'https://app.localhost./',
   ])('%s is refused, naming the field', async (url) => {
     const error = await failure(safeFetch().get(url, limits()));
     expect(error).toMatchObject({ kind: 'invalid_request', param: 'image' });
@@ -159,6 +162,8 @@ describe('what may be spoken to', () => {
 
   test('check() judges an address without fetching it', () => {
     expect(safeFetch().check('https://example.com/hook', 'callback_url').hostname).toBe('example.com');
+    expect(safeFetch().check('https://notlocalhost/', 'callback_url').hostname).toBe('notlocalhost');
+    expect(safeFetch(loopback).check('http://localhost:1234/', 'callback_url').port).toBe('1234');
     expect(() => safeFetch().check('https://10.0.0.1/hook', 'callback_url')).toThrow(/^callback_url must be/);
   });
 
@@ -290,5 +295,72 @@ describe('fetching', () => {
       safeFetch(loopback).get(`http://127.0.0.1:${port}/`, limits({ signal: client.signal })),
     );
     expect((await late).message).toBe('left');
+  });
+});
+
+describe('posting', () => {
+  const post = (changes: { timeoutMs?: number; signal?: AbortSignal } = {}) => ({
+    param: 'callback_url',
+    headers: { 'Content-Type': 'application/json', 'X-Word': 'one' },
+    body: Buffer.from('{"ä":1}'),
+    signal: new AbortController().signal,
+    ...changes,
+  });
+
+  test('sends the bytes and the headers, on a connection of its own, and answers the status', async () => {
+    const seen: unknown[] = [];
+    const port = await serve(async (request, answer) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      seen.push([request.method, request.headers['x-word'], Buffer.concat(chunks).toString()]);
+      answer.writeHead(request.url === '/' ? 204 : 500).end();
+    });
+    const fetch = safeFetch(loopback);
+    expect(await fetch.post(`http://127.0.0.1:${port}/`, post())).toEqual({ status: 204 });
+    expect(await fetch.post(`http://127.0.0.1:${port}/bad`, post())).toEqual({ status: 500 });
+    expect(seen).toEqual([
+      ['POST', 'one', '{"ä":1}'],
+      ['POST', 'one', '{"ä":1}'],
+    ]);
+  });
+
+  test('a redirect is an answer like any other', async () => {
+    let asked = 0;
+    const port = await serve((_, answer) => {
+      asked++;
+      answer.writeHead(307, { location: '/elsewhere' }).end();
+    });
+    expect(await safeFetch(loopback).post(`http://127.0.0.1:${port}/`, post())).toEqual({ status: 307 });
+    expect(asked).toBe(1);
+  });
+
+  test('an endless answer is not read', async () => {
+    const closed = Promise.withResolvers<void>();
+    const port = await serve((_, answer) => {
+      answer.on('close', () => closed.resolve());
+      const more = () => {
+        while (answer.write('x'.repeat(1000)));
+        answer.once('drain', more);
+      };
+      more();
+    });
+    expect(await safeFetch(loopback).post(`http://127.0.0.1:${port}/`, post())).toEqual({ status: 200 });
+    await closed.promise;
+  });
+
+  test('no status in time, a refused connection and an address inside are failures that name the field', async () => {
+    const port = await serve(() => {});
+    const slow = safeFetch(loopback).post(`http://127.0.0.1:${port}/`, post({ timeoutMs: 60 }));
+    expect((await failure(slow)).message).toBe('callback_url did not answer within 0.06 s');
+    const refused = safeFetch(loopback).post('http://127.0.0.1:1/', post());
+    expect(await failure(refused)).toMatchObject({
+      message: 'callback_url could not be reached',
+      cause: { code: 'ECONNREFUSED' },
+    });
+    const inside = safeFetch(as('10.0.0.1')).post('https://hooks.example/', post());
+    expect((await failure(inside)).message).toBe('callback_url must be an address on the public internet');
+    const left = AbortSignal.abort(new Error('left'));
+    const late = safeFetch(loopback).post(`http://127.0.0.1:${port}/`, post({ signal: left }));
+    expect((await failure(late)).message).toBe('left');
   });
 });

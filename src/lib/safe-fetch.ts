@@ -39,10 +39,23 @@ export interface Fetched {
   mediaType: string;
 }
 
+export interface Post {
+  /** The field that the address came from: failures name it. */
+  param: string;
+  headers: Readonly<Record<string, string>>;
+  body: Buffer;
+  /** Until the answer's status is there. Default 20 s. */
+  timeoutMs?: number;
+  /** The sender has no more time. */
+  signal: AbortSignal;
+}
+
 export interface SafeFetch {
   /** The address, when it may be spoken to as far as its text tells; throws `invalid_request` when not. */
   check(url: string, param: string): URL;
   get(url: string, limits: FetchLimits): Promise<Fetched>;
+  /** Sends once and answers whatever status comes back. Follows no redirect; what else is answered is not kept. */
+  post(url: string, post: Post): Promise<{ status: number }>;
   close(): Promise<void>;
 }
 
@@ -50,6 +63,8 @@ const maxRedirects = 3;
 const redirectStatuses = new Set([301, 302, 303, 307, 308]);
 const connectTimeoutMs = 5_000;
 const defaultTimeoutMs = 20_000;
+/** Of the answer to a post: read so that a polite server is not cut off, but no more. */
+const maxPostAnswerBytes = 4 * 1024;
 
 /** Thrown out of the dialling of a connection; never leaves this file. */
 class BlockedAddress extends Error {}
@@ -83,7 +98,7 @@ export function createSafeFetch(options: SafeFetchOptions = {}): SafeFetch {
     if (protocol === 'http:' && networks.length === 0) throw refusal(param, 'must be an https URL');
     // A literal address is dialled without a look-up, so it is judged here. The URL parser has already put
     // every notation (0x7f000001, 127.1, [::ffff:7f00:1]) into one form.
-    const literal = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
+    const literal = toLiteral(hostname);
     if (isIP(literal) !== 0 && !mayDial[protocol as Scheme](literal)) throw notPublic(param);
     return target;
   }
@@ -109,35 +124,76 @@ export function createSafeFetch(options: SafeFetchOptions = {}): SafeFetch {
     return check(new URL(location, from).href, param);
   }
 
+  async function send(
+    target: URL,
+    { headers, body }: Post,
+    signal: AbortSignal,
+  ): Promise<{ status: number }> {
+    const answer = await loadUndici().request(target, {
+      method: 'POST',
+      dispatcher: agentFor(target.protocol as Scheme),
+      signal,
+      headers,
+      body,
+      // A connection that waits for the next post may be closed by the other side just when that is sent.
+      reset: true,
+    });
+    // The status has decided. Whoever then says more than is read, or nothing more at all, changes nothing.
+    await answer.body.dump({ limit: maxPostAnswerBytes, signal }).catch(() => {});
+    return { status: answer.statusCode };
+  }
+
   return {
     check,
     async get(url, limits) {
-      const { param, signal, timeoutMs = defaultTimeoutMs } = limits;
-      const target = check(url, param);
-      const stop = new AbortController();
-      let isLate = false;
-      const timer = setTimeout(() => {
-        isLate = true;
-        stop.abort();
-      }, timeoutMs);
-      const onLeave = () => stop.abort();
-      signal.addEventListener('abort', onLeave);
-      try {
-        signal.throwIfAborted();
-        return await read(target, limits, stop.signal);
-      } catch (cause) {
-        signal.throwIfAborted();
-        if (isLate) throw refusal(param, `could not be fetched within ${timeoutMs / 1000} s`, cause);
-        throw toGatewayError(cause, param);
-      } finally {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', onLeave);
-      }
+      const target = check(url, limits.param);
+      return await inTime(fetching, limits, (stop) => read(target, limits, stop));
+    },
+    async post(url, post) {
+      const target = check(url, post.param);
+      return await inTime(posting, post, (stop) => send(target, post, stop));
     },
     async close() {
       await Promise.all([...agents.values()].map((agent) => agent.destroy()));
     },
   };
+}
+
+const fetching = { failed: 'could not be fetched', late: 'could not be fetched' };
+const posting = { failed: 'could not be reached', late: 'did not answer' };
+
+/** Stops the work when its time is over or nobody waits for it any more, and names the field in what fails. */
+async function inTime<T>(
+  words: typeof fetching,
+  limits: { param: string; timeoutMs?: number; signal: AbortSignal },
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const { param, signal, timeoutMs = defaultTimeoutMs } = limits;
+  const stop = new AbortController();
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    stop.abort();
+  }, timeoutMs);
+  const onLeave = () => stop.abort();
+  signal.addEventListener('abort', onLeave);
+  try {
+    signal.throwIfAborted();
+    return await work(stop.signal);
+  } catch (cause) {
+    signal.throwIfAborted();
+    if (isLate) throw refusal(param, `${words.late} within ${timeoutMs / 1000} s`, cause);
+    throw toGatewayError(cause, param, words.failed);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', onLeave);
+  }
+}
+
+/** What a host name stands for without a look-up: `localhost` and all below it are loopback (RFC 6761, section 6.3). */
+function toLiteral(hostname: string): string {
+  if (/(^|\.)localhost\.?$/.test(hostname)) return '127.0.0.1';
+  return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
 }
 
 /** Dials only the addresses that were checked: what is looked up here is what is connected to. */
@@ -205,8 +261,8 @@ export function tooLarge(param: string, maxBytes: number): GatewayError {
   });
 }
 
-function toGatewayError(thrown: unknown, param: string): GatewayError {
+function toGatewayError(thrown: unknown, param: string, failure: string): GatewayError {
   if (thrown instanceof GatewayError) return thrown;
   if (thrown instanceof BlockedAddress) return notPublic(param, thrown);
-  return refusal(param, 'could not be fetched', thrown);
+  return refusal(param, failure, thrown);
 }

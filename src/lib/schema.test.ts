@@ -119,3 +119,15 @@ describe('a problem in words', () => {
     expect(said(null)).toBe(' must be an object');
   });
 });
+
+it('what a schema says of a misfit is told instead of its parts', () => {
+  const whole = Type.Union([Type.Integer(), Type.String({ pattern: '^\\d+$' })], {
+    told: 'must be a whole number',
+  });
+  const validator = createValidator(
+    Type.Object({ seconds: Type.Optional(Type.Union([whole, Type.Null()])) }),
+  );
+  expect(validator.check({ seconds: '6' })).toBe(true);
+  for (const seconds of [6.5, '6.5', 'abc', {}, []])
+    expect(validator.problem({ seconds })).toEqual({ path: 'seconds', message: 'must be a whole number' });
+});

@@ -51,3 +51,18 @@ export const migrationLock: Record<Dialect, string | undefined> = {
   sqlite: undefined,
   postgres: `select pg_advisory_xact_lock(hashtext('roundhouse migrations'), hashtext(current_schema()))`,
 };
+
+/**
+ * Ends a subquery that picks a row to update: one that another transaction is changing is passed over instead of
+ * waited for. On SQLite every transaction is alone already.
+ */
+export const skipLocked: Record<Dialect, string> = { sqlite: '', postgres: 'for update skip locked' };
+
+/**
+ * Lets transactions that name the same thing ($1) pass one after the other, until they end. For a decision that rests
+ * on a count of rows, which no lock on a row can hold still.
+ */
+export const turnLock: Record<Dialect, string | undefined> = {
+  sqlite: undefined,
+  postgres: `select pg_advisory_xact_lock(hashtext('roundhouse ' || current_schema()), hashtext($1))`,
+};

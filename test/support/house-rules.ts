@@ -10,6 +10,7 @@ type Room =
   | 'lib'
   | 'storage'
   | 'engines/contract'
+  | 'engines/packs'
   | 'engines'
   | `engines/${string}`
   | 'platform'
@@ -46,6 +47,7 @@ function mayUse(from: Room, to: Room): boolean | 'types' {
     case 'lib':
     case 'storage':
     case 'engines/contract':
+    case 'engines/packs':
       return false;
     case 'platform':
       return to === 'engines/contract' || to === 'storage';
@@ -57,7 +59,7 @@ function mayUse(from: Room, to: Room): boolean | 'types' {
     case 'api':
       return to.startsWith('api/') || to === 'http' || to === 'platform';
     default:
-      if (from.startsWith('engines/')) return to === 'engines/contract';
+      if (from.startsWith('engines/')) return to === 'engines/contract' || to === 'engines/packs';
       return to === 'http' || to === 'platform' || to === 'engines/contract';
   }
 }

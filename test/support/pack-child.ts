@@ -1,5 +1,5 @@
 /** Pulls one pack in a process of its own, for tests that kill it: `DATA_FOLDER REGISTRY DECLARATION`, as JSON. */
-import { createPacks } from '../../src/engines/embedded/packs/index.ts';
+import { createPacks } from '../../src/engines/packs/index.ts';
 import { createLog } from '../../src/lib/log.ts';
 
 const [dataFolder = '', registry = '', declaration = ''] = process.argv.slice(2);

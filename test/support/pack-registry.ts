@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { create } from 'tar';
-import type { PackDeclaration, PackTarball } from '../../src/engines/embedded/packs/types.ts';
+import type { PackDeclaration, PackTarball } from '../../src/engines/packs/types.ts';
 
 export interface TestPackage {
   readonly tarball: PackTarball;

@@ -6,7 +6,7 @@ import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createPacks } from '../../src/engines/embedded/packs/index.ts';
+import { createPacks } from '../../src/engines/packs/index.ts';
 import { createLog } from '../../src/lib/log.ts';
 
 const cacheFolder = fileURLToPath(new URL('../../node_modules/.cache/roundhouse-packs', import.meta.url));

@@ -1,7 +1,7 @@
 /** The onnx process with real packs, for tests of what is built on it. */
 import type { TextPortParts } from '../../src/engines/embedded/embedding.ts';
 import { createModelHost, type ModelFiles, type RunningHost } from '../../src/engines/embedded/host/index.ts';
-import { createPacks } from '../../src/engines/embedded/packs/index.ts';
+import { createPacks } from '../../src/engines/packs/index.ts';
 import { createLog } from '../../src/lib/log.ts';
 import { packFolder } from './packs.ts';
 

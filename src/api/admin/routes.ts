@@ -1,4 +1,4 @@
-/** The operator's routes over accounts and usage. The command line speaks to these and to nothing else. */
+/** The operator's routes over accounts, usage and webhooks. The command line speaks to these and to nothing else. */
 import { json } from '../../http/reply.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { GatewayError } from '../../lib/errors.ts';
@@ -18,6 +18,7 @@ import {
   UsageList,
   UsageQuery,
 } from './schema.ts';
+import { adminWebhookRoutes } from './webhook-routes.ts';
 
 const tag = 'Admin';
 const defaultLimit = 100;
@@ -170,6 +171,7 @@ export const adminRoutes: readonly Route[] = [
   defineKeyMove('revoke', 'Revoke a key for good'),
   expireKey,
   getUsage,
+  ...adminWebhookRoutes,
 ];
 
 function toMs(seconds: number | null | undefined): number | null | undefined {

@@ -17,6 +17,7 @@ export const createChatCompletion = defineRoute({
   body: ChatBody,
   maxBodyBytes: 64 * 1024 * 1024,
   response: ChatCompletion,
+  media: ['text/event-stream'],
   failures: ['not_found', 'rate_limited', 'unreachable', 'overloaded', 'timeout'],
   generation: true,
   handle(call, platform) {

@@ -1,5 +1,11 @@
 /** `/images`. */
 import type { Route } from '../../http/route.ts';
-import { listImageModelEndpoints, listImageModels } from './routes.ts';
+import { createImage, editImage, generateImage, listImageModelEndpoints, listImageModels } from './routes.ts';
 
-export const imageRoutes: readonly Route[] = [listImageModels, listImageModelEndpoints];
+export const imageRoutes: readonly Route[] = [
+  createImage,
+  generateImage,
+  editImage,
+  listImageModels,
+  listImageModelEndpoints,
+];

@@ -1,10 +1,16 @@
 /**
- * What an image model takes, as descriptors. They are published with the model and are the source of request
- * checks, so that a request at a published limit is accepted and one outside it is not.
+ * What an image model takes, as descriptors. They are published with the model and requests are held against the
+ * same ones, so that a request at a published limit is accepted and one outside it is not. Pure.
  */
 import Type, { type Static, type TProperties } from 'typebox';
+import { pictureFormats } from '../../engines/contract/picture.ts';
+import { GatewayError } from '../../lib/errors.ts';
+import { quoted } from '../../lib/quoted.ts';
 import type { ImageModel } from '../../platform/catalog/index.ts';
 import { type ImageParameter, imageParameters } from '../../platform/catalog/parameters.ts';
+
+export const responseFormats = ['url', 'b64_json'] as const;
+export const qualities = ['auto', 'low', 'medium', 'high', 'standard', 'hd', 'xhigh', 'max'] as const;
 
 function closed<P extends TProperties>(properties: P) {
   return Type.Object(properties, { additionalProperties: false });
@@ -52,6 +58,63 @@ export function toDescriptors(model: ImageModel): Partial<Record<ImageParameter,
   return Object.fromEntries(imageParameters(model).map((name) => [name, describe[name](model)]));
 }
 
+export function isImageParameter(name: string): name is ImageParameter {
+  return Object.hasOwn(describe, name);
+}
+
+/**
+ * Refuses what a request has for a parameter when it lies outside of what is published, or when the model does not take
+ * the parameter at all. `path` is where it stood. A `size` is a matter of `size.ts`.
+ */
+export function checkParameter(
+  name: ImageParameter,
+  value: unknown,
+  model: ImageModel,
+  path: string = name,
+): void {
+  if (!imageParameters(model).includes(name)) {
+    const message = `${path} is not supported by the model ${model.id}`;
+    throw new GatewayError('unsupported_parameter', message, { param: path });
+  }
+  const problem = findProblem(describe[name](model), value);
+  if (problem !== undefined) throw new GatewayError('invalid_request', `${path} ${problem}`, { param: path });
+}
+
+/** That the value is of the parameter's type, the body's schema has told already. */
+function findProblem(descriptor: Descriptor, value: unknown): string | undefined {
+  switch (descriptor.type) {
+    case 'enum': {
+      const { values } = descriptor;
+      if (typeof value !== 'string' || values.includes(value)) return undefined;
+      return `must be one of ${values.join(', ')}, not ${quoted(value)}`;
+    }
+    case 'range': {
+      const { min, max, also = [] } = descriptor;
+      if (Array.isArray(value)) return value.length <= max ? undefined : `must have at most ${max} images`;
+      const number = Number(value);
+      if ((number >= min && number <= max) || also.includes(number)) return undefined;
+      const others = also.length === 0 ? '' : `, or ${also.join(', ')}`;
+      return (min === max ? `must be ${min}` : `must be from ${min} to ${max}`) + others;
+    }
+    case 'string': {
+      const { max_length: most } = descriptor;
+      return typeof value === 'string' && countCharacters(value) > most
+        ? `must have at most ${most} characters`
+        : undefined;
+    }
+    case 'boolean':
+    case 'constraint':
+      return undefined;
+  }
+}
+
+/** In Unicode characters, not in UTF-16 units: an emoji is one. */
+function countCharacters(text: string): number {
+  let pairs = 0;
+  for (const _ of text.matchAll(/[\ud800-\udbff][\udc00-\udfff]/g)) pairs += 1;
+  return text.length - pairs;
+}
+
 /** The specification's bound on images per request, where a model gives none of its own. */
 const maxImages = 10;
 
@@ -73,12 +136,12 @@ const describe: Readonly<Record<ImageParameter, (model: ImageModel) => Descripto
   resolution: ({ resolutions }) => ({ ...enumOf(Object.keys(resolutions)), sizes: resolutions }),
   // Any integer: the router convention says only that it is taken.
   seed: boolean,
-  response_format: () => enumOf(['url', 'b64_json']),
-  output_format: (model) => enumOf(model.outputFormats ?? ['png', 'jpeg', 'webp']),
+  response_format: () => enumOf(responseFormats),
+  output_format: (model) => enumOf(model.outputFormats ?? pictureFormats),
   output_compression: () => ({ type: 'range', min: 0, max: 100 }),
   background: (model) =>
     enumOf(['auto', 'opaque', ...(model.transparentBackground === true ? ['transparent'] : [])]),
-  quality: () => enumOf(['auto', 'low', 'medium', 'high', 'standard', 'hd', 'xhigh', 'max']),
+  quality: () => enumOf(qualities),
   stream: boolean,
   partial_images: () => ({ type: 'range', min: 0, max: 0, default: 0 }),
   num_inference_steps: (model) => rangeOf(model.steps),

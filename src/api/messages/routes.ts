@@ -30,6 +30,7 @@ export const createMessage = defineRoute({
   summary: 'Answer a conversation in the messages format, whole or as an event stream',
   body: MessagesBody,
   response: Message,
+  media: ['text/event-stream'],
   failures: ['not_found', 'rate_limited', 'unreachable', 'overloaded', 'timeout'],
   generation: true,
   handle(call, platform) {

@@ -1,5 +1,6 @@
 /** `/music`. */
 import type { Route } from '../../http/route.ts';
-import { listMusicModels } from './routes.ts';
+import { createMusic, listMusicModels, musicJobRoutes, streamMusic } from './routes.ts';
 
-export const musicRoutes: readonly Route[] = [listMusicModels];
+export { musicJob } from './job.ts';
+export const musicRoutes: readonly Route[] = [listMusicModels, createMusic, streamMusic, ...musicJobRoutes];

@@ -1,5 +1,7 @@
-/** What the music routes take and answer. */
-import Type, { type Static, type TProperties } from 'typebox';
+/** What the music routes take and answer. Null means omitted. */
+import Type, { type Static, type TProperties, type TSchema } from 'typebox';
+import { commonJobMembers } from '../../http/jobs/schema.ts';
+import { wholeNumber } from '../../http/whole-number.ts';
 
 function closed<P extends TProperties>(properties: P) {
   return Type.Object(properties, { additionalProperties: false });
@@ -51,3 +53,93 @@ export const MusicModelEntry = closed({
 export type MusicModelEntry = Static<typeof MusicModelEntry>;
 
 export const MusicModels = closed({ data: Type.Array(MusicModelEntry) });
+
+function optional<S extends TSchema>(schema: S) {
+  return Type.Optional(Type.Union([schema, Type.Null()]));
+}
+
+export const maxSoundBytes = 15e6;
+/** A reference in base64, and something around it. */
+export const maxMusicBodyBytes = 32e6;
+
+export const musicFormats = ['mp3', 'wav', 'flac', 'opus'] as const;
+
+/** What may stand under `provider.options` too. */
+export const settingProperties = {
+  negative_prompt: optional(Type.String()),
+  temperature: optional(Type.Number({ minimum: 0, maximum: 2 })),
+  top_p: optional(Type.Number({ minimum: 0, maximum: 1 })),
+  top_k: optional(Type.Integer({ minimum: 0 })),
+  guidance_scale: optional(Type.Number({ minimum: 0, maximum: 100 })),
+  num_inference_steps: optional(Type.Integer({ minimum: 1, maximum: 1000 })),
+};
+export const MusicSettings = Type.Object(settingProperties);
+
+const instrumental = optional(Type.Boolean());
+const format = optional(Type.Enum([...musicFormats]));
+
+export const MusicBody = Type.Object({
+  model: Type.String(),
+  prompt: Type.String(),
+  lyrics: optional(Type.String()),
+  lyrics_text: optional(Type.String({ description: 'Another name of lyrics' })),
+  instrumental,
+  is_instrumental: instrumental,
+  force_instrumental: instrumental,
+  duration: optional(wholeNumber),
+  seconds: optional(wholeNumber),
+  music_length_ms: optional(wholeNumber),
+  n: optional(wholeNumber),
+  response_format: format,
+  output_format: format,
+  seed: optional(wholeNumber),
+  ...settingProperties,
+  input_references: optional(
+    Type.Array(
+      Type.Object({
+        type: Type.Literal('audio_url'),
+        audio_url: Type.Object({
+          url: Type.String({ minLength: 1, description: 'An https address, or a base64 data URI' }),
+        }),
+      }),
+      { maxItems: 1 },
+    ),
+  ),
+  callback_url: optional(Type.String({ description: 'https on a public host: told when the job has ended' })),
+  provider: Type.Optional(Type.Unknown({ description: '`options` carries settings; the rest is ignored' })),
+  /** Accepted and ignored. */
+  user: Type.Optional(Type.Unknown()),
+  session_id: Type.Optional(Type.Unknown()),
+  trace: Type.Optional(Type.Unknown()),
+});
+export type MusicBody = Static<typeof MusicBody>;
+
+export const MusicJob = closed({
+  ...commonJobMembers,
+  object: Type.Literal('music'),
+  prompt: Type.String(),
+  lyrics: Type.Optional(Type.String()),
+  instrumental: Type.Boolean(),
+  duration: Type.Integer(),
+  response_format: Type.String(),
+  seed: Type.Integer(),
+  stream_url: Type.Optional(
+    Type.String({ description: 'While it is made, on models that stream: the song from its first note' }),
+  ),
+  outputs: Type.Optional(
+    Type.Array(
+      closed({
+        index: Type.Integer(),
+        url: Type.String(),
+        duration: Type.Number({ description: 'Seconds' }),
+        format: Type.String(),
+        media_type: Type.String(),
+        sample_rate: Type.Integer(),
+        channels: Type.Integer(),
+        bytes: Type.Integer(),
+      }),
+    ),
+  ),
+});
+
+export const StreamQuery = Type.Object({ index: Type.Optional(Type.Integer({ minimum: 0 })) });

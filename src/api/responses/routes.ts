@@ -27,6 +27,7 @@ export const createResponse = defineRoute({
   body: ResponsesBody,
   maxBodyBytes: 64 * 1024 * 1024,
   response: ResponseObject,
+  media: ['text/event-stream'],
   failures: ['not_found', 'rate_limited', 'unreachable', 'overloaded', 'timeout'],
   generation: true,
   handle(call, platform) {

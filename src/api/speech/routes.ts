@@ -22,6 +22,7 @@ export const createSpeech = defineRoute({
   body: SpeechBody,
   maxBodyBytes,
   failures: ['not_found', 'too_large', 'rate_limited', 'unreachable', 'overloaded', 'timeout'],
+  media: ['audio/mpeg', 'audio/ogg', 'audio/flac', 'audio/wav', 'audio/pcm', 'text/event-stream'],
   generation: true,
   async handle(call, platform) {
     const { body } = call;

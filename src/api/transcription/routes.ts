@@ -33,6 +33,7 @@ export const createTranscription = defineRoute({
   // In base64 the audio is a third longer, and something stands around it.
   maxBodyBytes: 40e6,
   response: Transcription,
+  media: ['text/plain', 'text/event-stream'],
   failures: ['not_found', 'too_large', 'rate_limited', 'unreachable', 'overloaded', 'timeout'],
   generation: true,
   async handle(call, platform) {

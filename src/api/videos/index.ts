@@ -1,5 +1,6 @@
 /** `/videos`. */
 import type { Route } from '../../http/route.ts';
-import { listVideoModels } from './routes.ts';
+import { createVideo, listVideoModels, videoJobRoutes } from './routes.ts';
 
-export const videoRoutes: readonly Route[] = [listVideoModels];
+export { videoJob } from './job.ts';
+export const videoRoutes: readonly Route[] = [listVideoModels, createVideo, ...videoJobRoutes];

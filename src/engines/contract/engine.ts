@@ -8,10 +8,14 @@ import type { Log } from '../../lib/log.ts';
 import type { ChatPort } from './chat.ts';
 import type { DecisionPort } from './decision.ts';
 import type { EmbeddingPort } from './embedding.ts';
+import type { ImagePort } from './image.ts';
 import type { ModelType } from './model-type.ts';
+import type { MusicPort } from './music.ts';
 import type { RerankPort } from './rerank.ts';
 import type { SpeechPort } from './speech.ts';
+import type { Studio } from './studio.ts';
 import type { TranscriptionPort } from './transcription.ts';
+import type { VideoPort } from './video.ts';
 
 export interface EngineHealth {
   ok: boolean;
@@ -28,6 +32,9 @@ export interface Engine {
   readonly decision?: DecisionPort;
   readonly speech?: SpeechPort;
   readonly transcription?: TranscriptionPort;
+  readonly image?: ImagePort;
+  readonly video?: VideoPort;
+  readonly music?: MusicPort;
   /** Whether the engine can take a request now. Answers `ok: false` rather than rejecting. */
   health(signal: AbortSignal): Promise<EngineHealth>;
   /** Takes no more calls, lets those under way end, then lets go of connections, processes and timers. */
@@ -49,6 +56,8 @@ export interface EngineContext {
   secret(variable: string): string | undefined;
   /** Where an engine may keep files of its own, such as models: shared with other processes. */
   readonly dataFolder: string;
+  /** Where it lets its own code draw, film and play, away from the requests. */
+  readonly studio: Studio;
 }
 
 /** How one kind of engine is declared: `engines/index.ts` lists them, one line each. */

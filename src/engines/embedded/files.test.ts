@@ -4,7 +4,7 @@ import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFinder } from './files.ts';
-import type { PackDeclaration } from './packs/types.ts';
+import type { PackDeclaration } from '../packs/types.ts';
 
 const pack: PackDeclaration = {
   name: 'small',

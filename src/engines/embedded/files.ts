@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { GatewayError } from '../../lib/errors.ts';
 import type { ModelFiles } from './host/types.ts';
 import type { HubFiles } from './hub.ts';
-import type { Packs } from './packs/types.ts';
+import type { Packs } from '../packs/types.ts';
 
 export interface FinderParts {
   readonly packs: Pick<Packs, 'find' | 'require'>;

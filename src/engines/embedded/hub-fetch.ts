@@ -8,9 +8,9 @@ import { mkdir, open, rename, rm, statfs, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Dispatcher } from 'undici';
 import { loadUndici } from '../../lib/undici.ts';
-import { PackFailure, toMegabytes } from './packs/failure.ts';
-import { takeLock } from './packs/lock.ts';
-import { type NpmSources, readNpmConfig } from './packs/npm-config.ts';
+import { PackFailure, toMegabytes } from '../packs/failure.ts';
+import { takeLock } from '../packs/lock.ts';
+import { type NpmSources, readNpmConfig } from '../packs/npm-config.ts';
 
 export interface HubFetch {
   readonly address: string;

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { chatRequest, completed } from '../../../test/support/chat-sink.ts';
+import { noStudio } from '../../../test/support/no-studio.ts';
 import { createLog } from '../../lib/log.ts';
 import { createValidator } from '../../lib/schema.ts';
 import { embedded, toMemoryMb } from './index.ts';
@@ -29,7 +30,13 @@ describe('the embedded engine', () => {
     const dataFolder = await mkdtemp(join(tmpdir(), 'roundhouse-embedded-'));
     const path = join(dataFolder, 'wrong.gguf');
     await writeFile(path, 'this is no model');
-    const context = { name: 'local', log: createLog('silent'), secret: () => undefined, dataFolder };
+    const context = {
+      name: 'local',
+      log: createLog('silent'),
+      secret: () => undefined,
+      dataFolder,
+      studio: noStudio,
+    };
     const engine = embedded.create({ kind: 'embedded' }, context);
     try {
       expect(await engine.health(new AbortController().signal)).toEqual({ ok: true });
@@ -51,7 +58,7 @@ describe('the embedded engine', () => {
       registerHooks({ resolve(specifier, context, next) { seen.push(specifier); return next(specifier, context); } });
       const { embedded } = await import('${new URL('./index.ts', import.meta.url)}');
       const log = { debug() {}, info() {}, warn() {}, error() {}, fatal() {} };
-      const engine = embedded.create({ kind: 'embedded' }, { name: 'x', log, secret() {}, dataFolder: '/nonexistent' });
+      const engine = embedded.create({ kind: 'embedded' }, { name: 'x', log, secret() {}, dataFolder: '/nonexistent', studio: undefined });
       await engine.close();
       console.log(seen.filter((each) => !each.endsWith('.mjs')).join('\\n'));
     `;

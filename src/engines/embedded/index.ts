@@ -12,7 +12,7 @@ import { createFinder } from './files.ts';
 import { createModelHost } from './host/index.ts';
 import { createHubFiles } from './hub.ts';
 import type { LlamaOptions } from './llama/types.ts';
-import { createPacks } from './packs/index.ts';
+import { createPacks } from '../packs/index.ts';
 import { createRerankPort } from './rerank.ts';
 import { createSpeechPort } from './speech/index.ts';
 import { createTranscriptionPort } from './transcription.ts';

@@ -1,5 +1,6 @@
 /** The real packs: what a synthetic voice says is written down again. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { noStudio } from '../../../test/support/no-studio.ts';
 import { type PackFolder, packFolder, pullTimeoutMs } from '../../../test/support/packs.ts';
 import { toMono16k, wordErrors } from '../../../test/support/speech-clips.ts';
 import { createLog } from '../../lib/log.ts';
@@ -18,7 +19,13 @@ beforeAll(async () => {
   folder = await packFolder('flite', 'whisper-base', 'moonshine-tiny');
   engine = embedded.create(
     { kind: 'embedded' },
-    { name: 'local', log: createLog('silent'), secret: () => undefined, dataFolder: folder.dataFolder },
+    {
+      name: 'local',
+      log: createLog('silent'),
+      secret: () => undefined,
+      dataFolder: folder.dataFolder,
+      studio: noStudio,
+    },
   );
   clip = await say(sentence);
 }, pullTimeoutMs);

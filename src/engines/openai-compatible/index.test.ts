@@ -8,6 +8,7 @@ import {
   type MockScript,
   saying,
 } from '../../../test/support/mock-engine.ts';
+import { noStudio } from '../../../test/support/no-studio.ts';
 import { createRecordingSink } from '../../../test/support/recording-sink.ts';
 import type { GatewayError } from '../../lib/errors.ts';
 import { createLog } from '../../lib/log.ts';
@@ -142,6 +143,7 @@ describe('the openai-compatible kind', () => {
       log: createLog('silent'),
       secret: (name: string) => (name === 'MOCK_KEY' ? 'from-env' : undefined),
       dataFolder: '',
+      studio: noStudio,
     };
     const made = openaiCompatible.create(
       { kind: 'openai-compatible', url: mock.url, apiKeyEnv: 'MOCK_KEY' },

@@ -1,11 +1,18 @@
 import { describe, expect, it } from 'vitest';
+import { noStudio } from '../../../test/support/no-studio.ts';
 import { createLog } from '../../lib/log.ts';
 import { createValidator } from '../../lib/schema.ts';
 import { modelTypes } from '../contract/model-type.ts';
 import { engineKinds } from '../index.ts';
 import { sandbox } from './index.ts';
 
-const context = { name: 'sandbox', log: createLog('silent'), secret: () => undefined, dataFolder: '' };
+const context = {
+  name: 'sandbox',
+  log: createLog('silent'),
+  secret: () => undefined,
+  dataFolder: '',
+  studio: noStudio,
+};
 
 describe('the sandbox kind', () => {
   it('is one of the kinds, each of which has its own name', () => {

@@ -44,6 +44,7 @@ export const ScriptOptions = Type.Object(
     filterAfterTokens: Type.Optional(
       Type.Integer({ minimum: 1, description: 'Chat: end the answer as filtered after this many tokens.' }),
     ),
+    withoutImages: Type.Optional(Type.Boolean({ description: 'Images: answer without an image.' })),
     stall: Type.Optional(Type.Boolean({ description: 'Never begin: silent until the caller gives up.' })),
     stallAfterTokens: Type.Optional(
       Type.Integer({ minimum: 1, description: 'Deliver this many tokens, then fall silent.' }),
@@ -166,7 +167,8 @@ function silence(signal: AbortSignal): Promise<never> {
   });
 }
 
-function wait(delayMs: number, signal: AbortSignal, timers: Timers): Promise<void> {
+/** Rejects with the signal's reason. */
+export function wait(delayMs: number, signal: AbortSignal, timers: Timers): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
     const onAbort = () => {

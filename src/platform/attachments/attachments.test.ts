@@ -13,6 +13,7 @@ function fetching(files: Record<string, Buffer | ((limits: FetchLimits) => Promi
   let most = 0;
   const safeFetch: SafeFetch = {
     check: (url) => new URL(url),
+    post: () => Promise.reject(new Error('nothing is sent')),
     async get(url, limits) {
       asked.push(limits);
       most = Math.max(most, ++running);

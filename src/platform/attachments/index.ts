@@ -23,7 +23,15 @@ export interface Attachment {
   readonly filename?: string;
 }
 
+export interface FileLimits {
+  /** The field's path: failures name it. */
+  readonly param: string;
+  readonly maxBytes: number;
+}
+
 export interface Attachments {
+  /** The bytes behind a data URI or an https address, whatever they are. */
+  read(source: string, limits: FileLimits, signal: AbortSignal): Promise<Buffer>;
   /** Every attachment as a part, in the same order. */
   load(attachments: readonly Attachment[], signal: AbortSignal): Promise<ContentPart[]>;
   close(): Promise<void>;
@@ -81,6 +89,13 @@ export function createAttachments({
   }
 
   return {
+    async read(source, { param, maxBytes }, signal) {
+      const { bytes } = isDataUri(source)
+        ? readDataUri(source, param, maxBytes)
+        : await safeFetch.get(source, { param, maxBytes, signal });
+      if (bytes.length === 0) throw new GatewayError('invalid_request', `${param} is empty`, { param });
+      return bytes;
+    },
     async load(attachments, signal) {
       const { maxCount, maxTotalBytes, atOnce } = attachmentLimits;
       if (attachments.length > maxCount) {

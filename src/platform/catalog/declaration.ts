@@ -75,6 +75,9 @@ const sizeTable = Type.Record(Type.String(), Type.Record(Type.String({ pattern: 
   description: 'resolution → aspect ratio → size',
 });
 
+/** How many jobs of the model run at once, over all processes; more of them wait in line. */
+const slots = Type.Optional(positive);
+
 export const ChatDeclaration = closed({
   ...common,
   type: Type.Literal('chat'),
@@ -181,6 +184,7 @@ export const ImageDeclaration = closed({
 export const VideoDeclaration = closed({
   ...common,
   type: Type.Literal('video'),
+  slots,
   maxPromptLength: positive,
   duration,
   resolutions: sizeTable,
@@ -210,6 +214,7 @@ export const VideoDeclaration = closed({
 export const MusicDeclaration = closed({
   ...common,
   type: Type.Literal('music'),
+  slots,
   maxPromptLength: positive,
   maxLyricsLength: Type.Optional(positive),
   duration,

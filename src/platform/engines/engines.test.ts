@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { afterEach, describe, expect, it } from 'vitest';
+import { noStudio } from '../../../test/support/no-studio.ts';
 import { defineEngineKind } from '../../engines/contract/engine.ts';
 import { type ErrorKind, GatewayError } from '../../lib/errors.ts';
 import { createLog } from '../../lib/log.ts';
@@ -34,6 +35,7 @@ function setUp(settings: Record<string, { kind: string; ok?: boolean }>) {
     settings,
     secret: () => undefined,
     dataFolder: '/nowhere',
+    studio: noStudio,
     log: createLog('silent'),
     now: () => time,
   });

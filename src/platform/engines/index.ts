@@ -5,6 +5,7 @@
  */
 import assert from 'node:assert';
 import type { Engine, EngineKind, EngineSettings } from '../../engines/contract/engine.ts';
+import type { Studio } from '../../engines/contract/studio.ts';
 import { GatewayError } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Leaving } from '../../lib/presence.ts';
@@ -59,6 +60,8 @@ export interface EnginesParts {
   secret: (variable: string) => string | undefined;
   /** Where engines may keep files of their own. */
   dataFolder: string;
+  /** Where they let their own code draw, film and play. */
+  studio: Studio;
   log: Log;
   now: () => number;
   /** How often every engine is asked how it is. */
@@ -81,6 +84,7 @@ export function createEngines({
   settings,
   secret,
   dataFolder,
+  studio,
   log,
   now,
   checkEveryMs = 5_000,
@@ -90,7 +94,7 @@ export function createEngines({
   function start(name: string, options: EngineSettings): Running {
     const kind = kinds.find((candidate) => candidate.kind === options.kind);
     assert(kind !== undefined, `${name}: the kind ${options.kind} passed the configuration's check`);
-    const engine = kind.create(options, { name, log, secret, dataFolder });
+    const engine = kind.create(options, { name, log, secret, dataFolder, studio });
     const slots = typeof options['slots'] === 'number' ? createSlots(options['slots']) : undefined;
     return {
       name,

@@ -29,6 +29,8 @@ export function createInference(parts: PipelineParts): Inference {
   }
 
   return {
+    enter: admitted,
+
     run: (operation, model, work, settle, affinity = '') =>
       admitted(operation, model, async () => {
         const startedAt = pipeline.now();

@@ -56,6 +56,9 @@ export interface Session {
 export type Prepared = ChatRequest | (() => Promise<ChatRequest>);
 
 export interface Inference {
+  /** Work that counts against the limits like a call but neither calls an engine nor bills: a job that is created. */
+  enter<T>(operation: Operation, model: Model, work: () => Promise<T>): Promise<T>;
+
   /**
    * Runs one call that answers once. Another engine of the model is tried when one cannot be reached, is busy
    * or silent. Billed when it succeeds, and only then.

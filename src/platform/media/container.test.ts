@@ -19,6 +19,7 @@ describe('a container', () => {
     ['matroska', text('\x1a\x45\xdf\xa3\x9f\x42')],
     ['mp4', text('\0\0\0\x20ftypM4A ')],
     ['mp4', text('\0\0\x10\0moov')],
+    ['mov', text('\0\0\0\x14ftypqt  ')],
     ['mp3', Buffer.concat([mp3Frame, mp3Frame])],
     ['mp3', Buffer.concat([tag(300), tag(5), mp3Frame, mp3Frame])],
     ['mp3', Buffer.concat([Buffer.alloc(5_000), mp3Frame, mp3Frame])],

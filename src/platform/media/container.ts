@@ -20,6 +20,8 @@ export function sniffContainer(file: Buffer): Container | undefined {
     if ((has(bytes, 'RIFF') || has(bytes, 'RF64')) && has(bytes, 'WAVE', 8)) return 'wav';
     if (has(bytes, 'OggS')) return 'ogg';
     if (has(bytes, '\x1a\x45\xdf\xa3')) return 'matroska';
+    if (has(bytes, 'ftypqt  ', 4)) return 'mov';
+    // Without a brand it is read as MP4 (ISO 14496-12, section 4.3.1).
     if (firstBoxes.has(bytes.toString('latin1', 4, 8))) return 'mp4';
   }
   return sniffFrames(bytes);

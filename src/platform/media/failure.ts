@@ -4,6 +4,8 @@ export type FailureReason =
   | 'input'
   /** The job failed and its input is not at fault. */
   | 'job'
+  /** A package that it needs is not installed. */
+  | 'missing'
   /** The process ended in the middle of it. */
   | 'crash'
   /** The process was ended by somebody else. */

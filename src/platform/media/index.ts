@@ -1,3 +1,14 @@
-/** Sound through a real codec stack, in processes of its own. */
+/** Sound, film and renders through a real codec stack, in processes of its own. */
 export { createMedia, type MediaParts } from './media.ts';
-export type { AudioFormat, DecodeOptions, EncodeOptions, Media, MediaInfo } from './types.ts';
+export { createStudio, type RunningStudio, type StudioParts } from './studio.ts';
+export type {
+  AudioFormat,
+  CutOptions,
+  DecodeOptions,
+  EncodeOptions,
+  FilmInfo,
+  Media,
+  MediaInfo,
+  SoundShape,
+} from './types.ts';
+export { type WavShape, wavHeader } from './wav.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeSound } from '../../../test/support/audio-files.ts';
 import { createLog } from '../../lib/log.ts';
-import { createMedia, type Media } from './index.ts';
+import { createMedia, createStudio, type Media } from './index.ts';
 import { toWav } from './wav.ts';
 
 const sampleRate = 24_000;
@@ -90,6 +90,161 @@ describe('encoding', () => {
       expect((await media.encode(new Int16Array(0), { format, sampleRate }, signal)).length).toBeGreaterThan(
         0,
       );
+  });
+});
+
+describe('stereo', () => {
+  const rate = 32_000;
+  /** Another tone in each ear. */
+  const toStereo = (seconds: number) =>
+    Int16Array.from(
+      { length: seconds * rate * 2 },
+      (_, i) => 8_000 * Math.sin((2 * Math.PI * hertz * (1 + (i % 2)) * Math.floor(i / 2)) / rate),
+    );
+  const whole = { startSeconds: 0, endSeconds: 3_600, maxSeconds: 3_600, param: 'file' };
+
+  it.each([
+    ['mp3', rate, 192_000],
+    ['opus', 48_000, undefined],
+    ['flac', rate, undefined],
+    ['wav', rate, 1_024_000],
+  ] as const)(
+    '[MUSIC-10] is written as %s, each ear with its own sound',
+    async (format, outRate, bitRate) => {
+      const file = await media.encode(toStereo(3), { format, sampleRate: rate, channels: 2 }, signal);
+      const { audio, durationSeconds } = await media.probe(file, 'file', signal);
+      expect(audio).toMatchObject({ channels: 2, sampleRate: outRate });
+      expect(durationSeconds).toBeCloseTo(3, 1);
+      if (bitRate !== undefined) expect(Math.abs((file.length * 8) / 3 / bitRate - 1)).toBeLessThan(0.1);
+      const wav = await media.cut(file, { ...whole, sampleRate: rate, channels: 2 }, signal);
+      const samples = new Int16Array(Uint8Array.from(wav.subarray(44)).buffer);
+      const [left, right] = [0, 1].map((ear) => samples.filter((_, index) => index % 2 === ear));
+      expect(Math.abs(pitchOf(left!, rate) - hertz)).toBeLessThan(5);
+      expect(Math.abs(pitchOf(right!, rate) - hertz * 2)).toBeLessThan(5);
+    },
+  );
+
+  it('at another speed keeps its ears and its pitch', async () => {
+    const options = { format: 'wav', sampleRate: rate, channels: 2, speed: 2 } as const;
+    const wav = await media.encode(toStereo(4), options, signal);
+    const samples = new Int16Array(Uint8Array.from(wav.subarray(44)).buffer);
+    expect(samples.length / 2 / rate).toBeCloseTo(2, 1);
+    const right = samples.filter((_, index) => index % 2 === 1);
+    expect(Math.abs(pitchOf(right, rate) - hertz * 2) / hertz).toBeLessThan(0.04);
+  });
+
+  it('of ten minutes is no trouble', async () => {
+    const samples = new Int16Array(600 * rate * 2);
+    const file = await media.encode(samples, { format: 'flac', sampleRate: rate, channels: 2 }, signal);
+    expect((await media.probe(file, 'file', signal)).durationSeconds).toBe(600);
+  });
+
+  it('is made of mono without a change of loudness', async () => {
+    const wav = await media.cut(
+      toWav(toTone(1, rate), rate),
+      { ...whole, sampleRate: rate, channels: 2 },
+      signal,
+    );
+    const samples = new Int16Array(Uint8Array.from(wav.subarray(44)).buffer);
+    expect(Math.abs(loudnessOf(samples) / loudnessOf(toTone(1, rate)) - 1)).toBeLessThan(0.02);
+  });
+});
+
+describe('cutting and joining', () => {
+  const shape = { sampleRate, channels: 1 } as const;
+
+  it('takes a stretch out of a sound, to the sample', async () => {
+    const tone = toTone(3);
+    const options = { ...shape, startSeconds: 0.5, endSeconds: 1.75, maxSeconds: 10, param: 'file' };
+    const wav = await media.cut(toWav(tone, sampleRate), options, signal);
+    expect(wav).toEqual(toWav(tone.slice(12_000, 42_000), sampleRate));
+  });
+
+  it('ends with the sound where the stretch goes on', async () => {
+    const options = { ...shape, startSeconds: 2.5, endSeconds: 60, maxSeconds: 10, param: 'file' };
+    const wav = await media.cut(toWav(toTone(3), sampleRate), options, signal);
+    expect((wav.length - 44) / 2 / sampleRate).toBe(0.5);
+  });
+
+  it('puts sounds of different kinds one after the other', async () => {
+    const mp3 = await media.encode(toTone(2), { format: 'mp3', sampleRate }, signal);
+    const sounds = [
+      { bytes: toWav(toTone(1, 8_000), 8_000), param: 'a' },
+      { bytes: mp3, param: 'b' },
+    ];
+    const wav = await media.join(sounds, { ...shape, maxSeconds: 10 }, signal);
+    const { durationSeconds, container } = await media.probe(wav, 'file', signal);
+    expect(container).toBe('wav');
+    expect(durationSeconds).toBeCloseTo(3, 1);
+    const broken = [...sounds, { bytes: Buffer.from('hello'), param: 'sounds[2]' }];
+    await expect(media.join(broken, { ...shape, maxSeconds: 10 }, signal)).rejects.toMatchObject({
+      param: 'sounds[2]',
+    });
+  });
+});
+
+describe('a film that is given to work from', () => {
+  let film: Buffer;
+  beforeAll(async () => {
+    const modules = new URL('../../../test/support/', import.meta.url);
+    const studio = createStudio({ log: createLog('silent'), modules });
+    const request = { act: 'film', frames: 72, sampleRate: 48_000 };
+    const order = { module: new URL('./render-stub.ts', modules), request, inputs: [] };
+    const parts = studio.render({ ...order, maxBytes: 1e7, maxCpuMs: 60_000 }, signal);
+    film = Buffer.concat(await Array.fromAsync(parts));
+    await studio.close();
+  });
+  const refuse = (bytes: Buffer) =>
+    media.probeFilm(bytes, 'refs[0]', signal).catch((error: unknown) => error);
+
+  it('[VIDEO-34] is an MP4 or a MOV, told apart by its bytes', async () => {
+    expect(await media.probeFilm(film, 'x', signal)).toMatchObject({ container: 'mp4', durationSeconds: 3 });
+    const mov = Buffer.from(film);
+    mov.write('qt  ', 8, 'latin1');
+    expect(await media.probeFilm(mov, 'x', signal)).toMatchObject({ container: 'mov', durationSeconds: 3 });
+    for (const format of ['webm', 'wav'] as const)
+      expect(await refuse(await makeSound(format, 1))).toMatchObject({
+        kind: 'invalid_request',
+        param: 'refs[0]',
+        message: 'refs[0] is not a video of an accepted kind: mp4 or mov',
+      });
+  });
+
+  it('[VIDEO-34] has pictures that can be decoded', async () => {
+    expect(await refuse(await makeSound('m4a', 1))).toMatchObject({ message: 'refs[0] has no video in it' });
+    const broken = Buffer.from(film);
+    broken.fill(0xff, broken.indexOf('mdat', 0, 'latin1') + 4);
+    expect(await refuse(broken)).toMatchObject({
+      message: 'refs[0] cannot be decoded: its video is damaged',
+    });
+    expect(await refuse(film.subarray(0, 60))).toMatchObject({ message: 'refs[0] has no video in it' });
+  });
+
+  it('[VIDEO-36] is as long as its pictures are, whatever its header says', async () => {
+    const lying = Buffer.from(film);
+    // Behind the times of its making and the scale (ISO 14496-12, section 8.2.2).
+    const at = lying.indexOf('mvhd', 0, 'latin1') + 4 + 16;
+    expect(lying.readUInt32BE(at)).toBe(3 * lying.readUInt32BE(at - 4));
+    lying.writeUInt32BE(10 * lying.readUInt32BE(at - 4), at);
+    expect((await media.probeFilm(lying, 'x', signal)).durationSeconds).toBe(3);
+    const cut = film.subarray(0, Math.round(film.length * 0.6));
+    expect((await media.probeFilm(cut, 'x', signal)).durationSeconds).toBeLessThan(2.5);
+  });
+
+  it('[VIDEO-34] sound to work from is of the containers that are accepted there', async () => {
+    const wav = toWav(toTone(2), sampleRate);
+    expect(await media.probe(wav, 'x', signal, ['wav', 'mp3'])).toMatchObject({ container: 'wav' });
+    const flac = await media.encode(toTone(2), { format: 'flac', sampleRate }, signal);
+    await expect(media.probe(flac, 'refs[1]', signal, ['wav', 'mp3'])).rejects.toMatchObject({
+      param: 'refs[1]',
+      message: 'refs[1] is not audio of an accepted kind: wav or mp3',
+    });
+  });
+
+  it('[VIDEO-36] sound is as long as its samples are, whatever its header says', async () => {
+    const lying = toWav(toTone(2), sampleRate);
+    lying.writeUInt32LE(sampleRate * 2 * 10, 40);
+    expect((await media.probe(lying, 'x', signal)).durationSeconds).toBeCloseTo(2, 2);
   });
 });
 

@@ -1,4 +1,4 @@
-/** The one door to sound: tells what a file is, hands the work to a process, and says in our words what went wrong. */
+/** The one door to sound and film: tells what a file is, hands the work to a process, and says in our words what went wrong. */
 import assert from 'node:assert';
 import { GatewayError } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
@@ -6,7 +6,7 @@ import { acceptedSound, sniffContainer } from './container.ts';
 import { JobFailure } from './failure.ts';
 import { createPool, type Job, type MediaLimits } from './pool.ts';
 import type { Container, JobKind, JobKinds } from './program/protocol.ts';
-import type { Media } from './types.ts';
+import type { FilmInfo, Media, MediaInfo } from './types.ts';
 import { toWav } from './wav.ts';
 
 export const mediaLimits: MediaLimits = {
@@ -56,14 +56,13 @@ export function createMedia({ log, limits: given, program = ownProgram() }: Medi
 
   async function stretch(
     samples: Int16Array,
-    sampleRate: number,
-    speed: number,
+    { sampleRate, channels, speed }: JobKinds['stretch']['options'],
     signal: AbortSignal,
   ): Promise<Int16Array> {
     signal.throwIfAborted();
     checkSpeed(speed);
     if (speed === 1 || samples.length === 0) return samples;
-    const options = { sampleRate, speed };
+    const options = { sampleRate, channels, speed };
     const job = { kind: 'stretch', options, input: toBytes(samples), maxBytes: mostOutputBytes } as const;
     try {
       return toSamples((await collect(job, signal)).bytes);
@@ -72,40 +71,68 @@ export function createMedia({ log, limits: given, program = ownProgram() }: Medi
     }
   }
 
+  async function probe(
+    bytes: Buffer,
+    param: string,
+    options: JobKinds['probe']['options'],
+    signal: AbortSignal,
+  ): Promise<MediaInfo> {
+    try {
+      return (await collect({ kind: 'probe', options, input: bytes, maxBytes: 0 }, signal)).result;
+    } catch (error) {
+      throw toRefusal(error, param, limits);
+    }
+  }
+
+  async function* decode(
+    bytes: Buffer,
+    { param, ...given }: Omit<JobKinds['decode']['options'], 'container'> & { param: string },
+    signal: AbortSignal,
+  ): AsyncGenerator<Int16Array> {
+    const options = { container: toSoundContainer(bytes, param), ...given };
+    const { sampleRate, maxSeconds, channels = 1 } = options;
+    const maxBytes = (maxSeconds + 1) * sampleRate * channels * bytesPerSample;
+    try {
+      const parts = pool.run({ kind: 'decode', options, input: bytes, maxBytes }, signal);
+      for await (const part of parts) yield toSamples(part);
+    } catch (error) {
+      throw toRefusal(error, param, limits);
+    }
+  }
+
   return {
     get pids() {
       return pool.pids;
     },
 
-    async probe(bytes, param, signal) {
-      const options = { container: toContainer(bytes, param) };
-      try {
-        return (await collect({ kind: 'probe', options, input: bytes, maxBytes: 0 }, signal)).result;
-      } catch (error) {
-        throw toRefusal(error, param, limits);
-      }
+    probe: async (bytes, param, signal, accepted) =>
+      probe(bytes, param, { container: toSoundContainer(bytes, param, accepted) }, signal),
+
+    async probeFilm(bytes, param, signal) {
+      const options = { container: toFilmContainer(bytes, param), isFilm: true };
+      // The program refuses a film without pictures.
+      return (await probe(bytes, param, options, signal)) as FilmInfo;
     },
 
-    async *decode(bytes, { sampleRate, maxSeconds, param }, signal) {
-      const options = { container: toContainer(bytes, param), sampleRate, maxSeconds };
-      const maxBytes = (maxSeconds + 1) * sampleRate * bytesPerSample;
-      try {
-        const parts = pool.run({ kind: 'decode', options, input: bytes, maxBytes }, signal);
-        for await (const part of parts) yield toSamples(part);
-      } catch (error) {
-        throw toRefusal(error, param, limits);
-      }
-    },
+    decode: (bytes, { sampleRate, maxSeconds, param }, signal) =>
+      decode(bytes, { sampleRate, maxSeconds, param }, signal),
 
-    async encode(samples, { format, sampleRate, speed = 1 }, signal) {
+    async encode(samples, { format, sampleRate, channels = 1, speed = 1 }, signal) {
       signal.throwIfAborted();
       checkSpeed(speed);
-      if (format === 'wav') {
-        const stretched = speed === 1 ? samples : await stretch(samples, sampleRate, speed, signal);
-        return toWav(stretched, sampleRate);
-      }
-      const options = { format, sampleRate, speed };
-      const job = { kind: 'encode', options, input: toBytes(samples), maxBytes: mostOutputBytes } as const;
+      assert(samples.length % channels === 0, 'samples are whole in every channel');
+      if (format === 'wav')
+        return toWav(await stretch(samples, { sampleRate, channels, speed }, signal), sampleRate, channels);
+      const options = { format, sampleRate, channels, speed };
+      const seconds = samples.length / channels / sampleRate;
+      const job = {
+        kind: 'encode',
+        options,
+        input: toBytes(samples),
+        maxBytes: mostOutputBytes,
+        // All of it comes at the end, and even on a busy machine no later than one could have listened to it.
+        timeoutMs: limits.timeoutMs + seconds * 1000,
+      } as const;
       try {
         return (await collect(job, signal)).bytes;
       } catch (error) {
@@ -113,7 +140,24 @@ export function createMedia({ log, limits: given, program = ownProgram() }: Medi
       }
     },
 
-    stretch,
+    stretch: (samples, sampleRate, speed, signal) =>
+      stretch(samples, { sampleRate, channels: 1, speed }, signal),
+
+    async cut(bytes, options, signal) {
+      const { sampleRate, channels, startSeconds, endSeconds, maxSeconds, param } = options;
+      assert(startSeconds >= 0 && endSeconds >= startSeconds, 'a stretch begins before it ends');
+      const wanted = { sampleRate, channels, maxSeconds, param, stretch: { startSeconds, endSeconds } };
+      const samples = await gather(decode(bytes, wanted, signal));
+      return toWav(samples, sampleRate, channels);
+    },
+
+    async join(sounds, { sampleRate, channels, maxSeconds }, signal) {
+      async function* all() {
+        for (const { bytes, param } of sounds)
+          yield* decode(bytes, { sampleRate, channels, maxSeconds, param }, signal);
+      }
+      return toWav(await gather(all()), sampleRate, channels);
+    },
 
     close: () => pool.close(),
   };
@@ -127,13 +171,28 @@ function checkSpeed(speed: number): void {
   assert(speed >= slowest && speed <= fastest, `a speed is from ${slowest} to ${fastest}`);
 }
 
-function toContainer(bytes: Buffer, param: string): Container {
+function toSoundContainer(bytes: Buffer, param: string, accepted?: readonly string[]): Container {
   const container = sniffContainer(bytes);
-  if (container !== undefined) return container;
-  throw refusal(
-    param,
-    bytes.length === 0 ? 'is empty' : `is not audio of an accepted kind: ${acceptedSound}`,
-  );
+  if (container !== undefined && (accepted?.includes(container) ?? true)) return container;
+  const words = accepted?.join(' or ') ?? acceptedSound;
+  throw refusal(param, bytes.length === 0 ? 'is empty' : `is not audio of an accepted kind: ${words}`);
+}
+
+function toFilmContainer(bytes: Buffer, param: string): Container {
+  const container = sniffContainer(bytes);
+  if (container === 'mp4' || container === 'mov') return container;
+  throw refusal(param, bytes.length === 0 ? 'is empty' : 'is not a video of an accepted kind: mp4 or mov');
+}
+
+async function gather(parts: AsyncIterable<Int16Array>): Promise<Int16Array> {
+  const all = await Array.fromAsync(parts);
+  const samples = new Int16Array(all.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of all) {
+    samples.set(part, at);
+    at += part.length;
+  }
+  return samples;
 }
 
 /** What becomes of a file is its own doing, a crash included: a client must not be told to try it again. */
@@ -150,6 +209,7 @@ function toRefusal(error: unknown, param: string, { timeoutMs, memoryMb }: Media
     case 'memory':
       return refusal(param, `takes more than ${memoryMb} MB of memory to decode`, error);
     case 'job':
+    case 'missing':
     case 'outside':
       return toOurFault(error);
   }

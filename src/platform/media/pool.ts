@@ -10,15 +10,15 @@
 import { GatewayError } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import { JobFailure } from './failure.ts';
-import { MediaProcess } from './process.ts';
-import type { JobKind, JobKinds } from './program/protocol.ts';
-import { type Command, toCommand } from './walls.ts';
+import { type JobInput, MediaProcess } from './process.ts';
+import type { JobKinds } from './program/protocol.ts';
+import { type Command, toCommand, type Walls } from './walls.ts';
 
 export interface MediaLimits {
   /** At once. A reader that takes its time holds one, so there are more of them than processors. */
   readonly processes: number;
-  /** The longest wait for a process. */
-  readonly queueMs: number;
+  /** The longest wait for a process; absent: as long as the signal lets it. */
+  readonly queueMs?: number;
   /** The longest wait for a job's next part. */
   readonly timeoutMs: number;
   /** Of processor time for one job. */
@@ -32,22 +32,43 @@ export interface PoolParts {
   readonly log: Log;
   readonly limits: MediaLimits;
   readonly program: URL;
+  /** Besides the program and FFmpeg. */
+  readonly walls?: Pick<Walls, 'readable' | 'packages' | 'heapMb'>;
+  /** Whose program it is, if not FFmpeg's. */
+  readonly words?: PoolWords;
 }
 
-export interface Job<Kind extends JobKind> {
+/** What a pool says of its program. */
+export interface PoolWords {
+  /** To the operator, when the program cannot be loaded. */
+  readonly notLoaded: string;
+  /** To the client, then. */
+  readonly unavailable: string;
+  /** To the client, when the wait for a process was too long. */
+  readonly busy: string;
+}
+
+/** The jobs of a program: what each is told, and what it answers besides its bytes. */
+export type AnyKinds<Kinds> = { [Kind in keyof Kinds]: { options: unknown; result: unknown } };
+
+export interface Job<Kind extends keyof Kinds, Kinds extends AnyKinds<Kinds> = JobKinds> {
   readonly kind: Kind;
-  readonly options: JobKinds[Kind]['options'];
-  readonly input: Uint8Array;
+  readonly options: Kinds[Kind]['options'];
+  readonly input: JobInput;
   /** More than so many bytes of output are a failure. */
   readonly maxBytes: number;
+  /** Of processor time, where it may take less than others. */
+  readonly maxCpuMs?: number;
+  /** The longest wait for its next part, where it may take longer than others. */
+  readonly timeoutMs?: number;
 }
 
-export interface MediaPool {
+export interface MediaPool<Kinds extends AnyKinds<Kinds> = JobKinds> {
   /** Yields the job's bytes as they come and returns its result. What is not taken is not made. */
-  run<Kind extends JobKind>(
-    job: Job<Kind>,
+  run<Kind extends keyof Kinds & string>(
+    job: Job<Kind, Kinds>,
     signal: AbortSignal,
-  ): AsyncGenerator<Uint8Array, JobKinds[Kind]['result']>;
+  ): AsyncGenerator<Uint8Array, Kinds[Kind]['result']>;
   close(): Promise<void>;
   /** The processes there are, for tests. */
   readonly pids: readonly number[];
@@ -65,7 +86,15 @@ const stopMs = 2_000;
 const restMs = 5_000;
 const bytesPerMb = 1024 * 1024;
 
-export function createPool({ log, limits, program }: PoolParts): MediaPool {
+const ffmpegWords: PoolWords = {
+  notLoaded:
+    'FFmpeg cannot be loaded, so audio cannot be processed: is the optional package node-av installed?',
+  unavailable: 'Audio cannot be processed on this installation',
+  busy: 'Too many media files are being worked on; try again soon',
+};
+
+export function createPool<Kinds extends AnyKinds<Kinds> = JobKinds>(parts: PoolParts): MediaPool<Kinds> {
+  const { log, limits, program, walls, words = ffmpegWords } = parts;
   const { cpuMs, memoryMb, idleMs, queueMs, timeoutMs } = limits;
   /** With a last job that uses all it may, the kernel's limit still is not reached. */
   const retireCpuMs = cpuMs * 4;
@@ -81,7 +110,7 @@ export function createPool({ log, limits, program }: PoolParts): MediaPool {
   /** Starts one more if there is somebody for whom it would be. */
   function start(): void {
     if (waiting.length === 0 || processes.size >= limits.processes) return;
-    command ??= toCommand({ program, memoryMb, lifetimeCpuMs: retireCpuMs + cpuMs * 2 });
+    command ??= toCommand({ ...walls, program, memoryMb, lifetimeCpuMs: retireCpuMs + cpuMs * 2 });
     const opened = new MediaProcess(command, { memoryMb, cpuMs });
     processes.add(opened);
     const late = setTimeout(() => opened.kill(new JobFailure('time', 'it does not start')), startMs);
@@ -107,12 +136,9 @@ export function createPool({ log, limits, program }: PoolParts): MediaPool {
   function refuse(failed: MediaProcess, detail: string): void {
     failed.kill(new JobFailure('job', 'it could not start'));
     if (isClosed) return;
-    log.error(
-      { detail },
-      'FFmpeg cannot be loaded, so audio cannot be processed: is the optional package node-av installed?',
-    );
+    log.error({ detail }, words.notLoaded);
     restUntil = performance.now() + restMs;
-    for (const { fail } of waiting.splice(0)) fail(unavailable());
+    for (const { fail } of waiting.splice(0)) fail(unavailable(words));
   }
 
   function offer(free: MediaProcess): void {
@@ -145,7 +171,7 @@ export function createPool({ log, limits, program }: PoolParts): MediaPool {
       newest.ref();
       return Promise.resolve(newest);
     }
-    if (performance.now() < restUntil) throw unavailable();
+    if (performance.now() < restUntil) throw unavailable(words);
     const { promise, resolve, reject } = Promise.withResolvers<MediaProcess>();
     const one: Waiting = { take: resolve, fail: reject };
     const leave = (reason: unknown) => {
@@ -154,7 +180,7 @@ export function createPool({ log, limits, program }: PoolParts): MediaPool {
       // Its turn may just have come: then there is nothing to leave.
       if (place >= 0) reject(reason);
     };
-    const timer = setTimeout(() => leave(tooBusy()), queueMs);
+    const timer = queueMs === undefined ? undefined : setTimeout(() => leave(tooBusy(words)), queueMs);
     const onAbort = () => leave(signal.reason);
     signal.addEventListener('abort', onAbort);
     waiting.push(one);
@@ -180,7 +206,9 @@ export function createPool({ log, limits, program }: PoolParts): MediaPool {
     get pids() {
       return [...processes].flatMap(({ pid }) => pid ?? []);
     },
-    async *run<Kind extends JobKind>({ kind, options, input, maxBytes }: Job<Kind>, signal: AbortSignal) {
+    async *run<Kind extends keyof Kinds & string>(job: Job<Kind, Kinds>, signal: AbortSignal) {
+      const { kind, options, input, maxBytes, maxCpuMs = cpuMs } = job;
+      const mostWaitMs = job.timeoutMs ?? timeoutMs;
       const busy = await acquire(signal);
       let isOver = false;
       const leave = () => {
@@ -191,11 +219,11 @@ export function createPool({ log, limits, program }: PoolParts): MediaPool {
       signal.addEventListener('abort', leave, { once: true });
       try {
         signal.throwIfAborted();
-        busy.begin(kind, options, input);
+        busy.begin(kind, options, input, Math.min(maxCpuMs, cpuMs));
         let made = 0;
         for (;;) {
           signal.throwIfAborted();
-          const answer = await busy.next(timeoutMs, signal);
+          const answer = await busy.next(mostWaitMs, signal);
           if (answer.type === 'part') {
             made += answer.bytes.byteLength;
             if (made > maxBytes) throw new JobFailure('output', `it made more than ${maxBytes} bytes`);
@@ -205,8 +233,8 @@ export function createPool({ log, limits, program }: PoolParts): MediaPool {
           }
           isOver = true;
           offer(busy);
-          if (answer.type === 'done') return answer.result as JobKinds[Kind]['result'];
-          const reason = answer.problem === undefined ? 'job' : 'input';
+          if (answer.type === 'done') return answer.result as Kinds[Kind]['result'];
+          const reason = answer.isMissing ? 'missing' : answer.problem === undefined ? 'job' : 'input';
           throw new JobFailure(reason, answer.detail, answer.problem);
         }
       } catch (error) {
@@ -238,16 +266,12 @@ export function createPool({ log, limits, program }: PoolParts): MediaPool {
   };
 }
 
-function tooBusy(): GatewayError {
-  return new GatewayError('overloaded', 'Too many media files are being worked on; try again soon', {
-    retryAfterSeconds: 5,
-  });
+function tooBusy({ busy }: PoolWords): GatewayError {
+  return new GatewayError('overloaded', busy, { retryAfterSeconds: 5 });
 }
 
-function unavailable(): GatewayError {
-  return new GatewayError('unreachable', 'Audio cannot be processed on this installation', {
-    permanent: true,
-  });
+function unavailable({ unavailable: message }: PoolWords): GatewayError {
+  return new GatewayError('unreachable', message, { permanent: true });
 }
 
 function stopping(): GatewayError {

@@ -14,6 +14,9 @@ export interface ProcessLimits {
   readonly cpuMs: number;
 }
 
+/** One file, or several that are handed over one behind the other. */
+export type JobInput = Uint8Array | readonly Uint8Array[];
+
 export interface ProcessEnd {
   readonly code: number | null;
   readonly signal: string | null;
@@ -42,9 +45,11 @@ export class MediaProcess {
   #peakBytes = 0;
   #cpuMs = 0;
   #jobCpuMs = 0;
+  #mostCpuMs: number;
 
   constructor(command: Command, limits: ProcessLimits) {
     this.#limits = limits;
+    this.#mostCpuMs = limits.cpuMs;
     this.#child = spawn(command.file, command.args, {
       // Nothing of the gateway's environment: it holds secrets.
       env: {},
@@ -92,13 +97,16 @@ export class MediaProcess {
     return this.#report.promise;
   }
 
-  begin(kind: string, options: unknown, input: Uint8Array): void {
+  begin(kind: string, options: unknown, input: JobInput, mostCpuMs = this.#limits.cpuMs): void {
     this.#answers.length = 0;
     this.#cpuMs += this.#jobCpuMs;
     this.#jobCpuMs = 0;
-    this.#send({ type: 'run', kind, options, inputBytes: input.byteLength });
-    // As it is, without a copy; what the pipe does not take at once is written piece by piece.
-    if (input.byteLength > 0) this.#child.stdin?.write(input);
+    this.#mostCpuMs = mostCpuMs;
+    const pieces = input instanceof Uint8Array ? [input] : input;
+    const inputBytes = pieces.reduce((sum, { byteLength }) => sum + byteLength, 0);
+    this.#send({ type: 'run', kind, options, inputBytes });
+    // As they are, without a copy; what the pipe does not take at once is written piece by piece.
+    for (const piece of pieces) if (piece.byteLength > 0) this.#child.stdin?.write(piece);
   }
 
   /** The next answer. A silence of `timeoutMs` is a hang, and ends the process. */
@@ -182,7 +190,8 @@ export class MediaProcess {
   #weigh(peakBytes: number, cpuMs: number): void {
     this.#peakBytes = peakBytes;
     this.#jobCpuMs = cpuMs;
-    const { memoryMb, cpuMs: mostCpuMs } = this.#limits;
+    const { memoryMb } = this.#limits;
+    const mostCpuMs = this.#mostCpuMs;
     if (peakBytes > memoryMb * bytesPerMb)
       this.kill(new JobFailure('memory', `it used more than ${memoryMb} MB of memory`));
     if (cpuMs > mostCpuMs)

@@ -58,7 +58,7 @@ it('keeps FFmpeg, a GPL build, in a program of its own: nothing else names its p
   const importers = globSync('src/**/*.ts', { cwd: root }).filter((path) => {
     const source = readFileSync(join(root, path), 'utf8');
     return (
-      !path.startsWith('src/platform/media/program/') &&
+      !/^src\/platform\/(media|pictures)\/program\//.test(path) &&
       /^import (?!type)[^;]*media\/program|^import (?!type)[^;]*'\.\/program\//m.test(source)
     );
   });

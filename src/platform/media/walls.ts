@@ -2,10 +2,10 @@
  * How a media process is started: with nothing of the gateway's environment, with the kernel's limits, and under
  * Node's permission model, so that its own code reads no file but its program and FFmpeg.
  */
-import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire, findPackageJSON } from 'node:module';
 import { dirname, sep } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 export interface Command {
   readonly file: string;
@@ -19,6 +19,10 @@ export interface Walls {
   readonly lifetimeCpuMs: number;
   /** Folders that it may read besides. */
   readonly readable?: readonly string[];
+  /** Packages that it may load besides, with those that they need. */
+  readonly packages?: readonly string[];
+  /** Of what JavaScript holds, buffers aside. */
+  readonly heapMb?: number;
 }
 
 const shell = '/bin/sh';
@@ -26,23 +30,32 @@ const shell = '/bin/sh';
 const descriptors = 64;
 /** Stacks and reserves of Node's threads count as well, though nothing is in them. */
 const reserveMb = 768;
-const heapMb = 128;
+const usualHeapMb = 128;
 
 /** Sets what can be set and goes on without the rest: macOS, for one, has no limit on memory. */
 const limitScript =
   'for limit in "-c 0" "-f 0" "-n $1" "-d $2" "-t $3"; do ulimit $limit 2>/dev/null; done; shift 3; exec "$@"';
 
-export function toCommand({ program, memoryMb, lifetimeCpuMs, readable = [] }: Walls): Command {
+export function toCommand(walls: Walls): Command {
+  const { program, memoryMb, lifetimeCpuMs, readable = [], packages = [], heapMb = usualHeapMb } = walls;
   const programFolder = fileURLToPath(new URL('./program/', import.meta.url));
-  const folders = [programFolder, dirname(fileURLToPath(program)), ...packageFolders(), ...readable];
+  const folders = new Set([
+    programFolder,
+    dirname(fileURLToPath(program)),
+    ...ffmpegFolders(),
+    ...packages.flatMap((name) => [...packageFolders(name)]),
+    ...readable,
+  ]);
+  // What the program's own code needs outside of its folder.
+  const files = ['../../../package.json', './container.ts'].map((path) => new URL(path, import.meta.url));
   // An addon is not held by it: it stops what runs in JavaScript. The other walls are for FFmpeg itself.
   const node = [
     process.execPath,
     '--permission',
     '--allow-addons',
-    ...folders.map((folder) => `--allow-fs-read=${folder.endsWith(sep) ? folder : folder + sep}`),
+    ...[...folders].map((folder) => `--allow-fs-read=${folder.endsWith(sep) ? folder : folder + sep}`),
     '--allow-fs-read=/dev/null',
-    `--allow-fs-read=${fileURLToPath(new URL('../../../package.json', import.meta.url))}`,
+    ...files.map((file) => `--allow-fs-read=${fileURLToPath(file)}`),
     '--disable-warning=ExperimentalWarning',
     '--disable-warning=SecurityWarning',
     `--max-old-space-size=${heapMb}`,
@@ -54,7 +67,7 @@ export function toCommand({ program, memoryMb, lifetimeCpuMs, readable = [] }: W
 }
 
 /** Where FFmpeg's addon lies, as far as it is installed: the program tells what is missing when it loads it. */
-function packageFolders(): string[] {
+function ffmpegFolders(): string[] {
   const folders: string[] = [];
   try {
     const library = import.meta.resolve('node-av/lib');
@@ -65,4 +78,23 @@ function packageFolders(): string[] {
     // One of the two is not there.
   }
   return folders;
+}
+
+/** Of a package and of all that it depends on, as far as they are installed. */
+function packageFolders(name: string, from = import.meta.url, seen = new Set<string>()): Set<string> {
+  const manifest = findManifest(name, from);
+  if (manifest === undefined || seen.has(dirname(manifest))) return seen;
+  seen.add(dirname(manifest));
+  const { dependencies = {}, optionalDependencies = {} } = JSON.parse(readFileSync(manifest, 'utf8'));
+  for (const needed of Object.keys({ ...dependencies, ...optionalDependencies }))
+    packageFolders(needed, pathToFileURL(manifest).href, seen);
+  return seen;
+}
+
+function findManifest(name: string, from: string): string | undefined {
+  try {
+    return findPackageJSON(name, from);
+  } catch {
+    return undefined;
+  }
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { toWav } from './wav.ts';
+import { toWav, wavHeader } from './wav.ts';
 
 it('puts the samples behind a header of 44 bytes that tells their number and rate', () => {
   const file = toWav(new Int16Array([1, -2, 300]), 24_000);
@@ -18,4 +18,17 @@ it('takes a view into a larger array for what it is', () => {
   const file = toWav(all.subarray(2, 3), 8_000);
   expect(file).toHaveLength(46);
   expect(file.readInt16LE(44)).toBe(5);
+});
+
+it('has two channels where they are given, and promises what is not there yet', () => {
+  const file = toWav(new Int16Array([1, -1, 2, -2]), 32_000, 2);
+  expect(file.readUInt16LE(22)).toBe(2);
+  expect(file.readUInt32LE(28)).toBe(128_000);
+  expect(file.readUInt16LE(32)).toBe(4);
+  expect(wavHeader({ sampleRate: 32_000, channels: 2, frames: 2 })).toEqual(file.subarray(0, 44));
+  expect(wavHeader({ sampleRate: 32_000, channels: 2, frames: 320_000 }).readUInt32LE(40)).toBe(1_280_000);
+});
+
+it('says the most that it can of what is longer than a header can tell', () => {
+  expect(wavHeader({ sampleRate: 8_000, channels: 2, frames: 2e9 }).readUInt32LE(4)).toBe(0xffffffff - 8);
 });

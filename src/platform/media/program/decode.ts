@@ -1,30 +1,28 @@
-/** A file's sound as mono samples, a second at a time: what is not taken yet is not decoded yet. */
-import { Packet } from 'node-av/lib';
-import { keepOnly, openInput } from './input.ts';
-import { bytesPerSample, MonoConverter } from './mono.ts';
+/** A file's sound as samples, a second at a time: what is not taken yet is not decoded yet. */
+import { openInput } from './input.ts';
 import { Problem } from './problem.ts';
 import type { Container, Job, JobKinds } from './protocol.ts';
-import { SoundDecoder } from './sound.ts';
+import { bytesPerSample } from './resample.ts';
+import { readSamples } from './samples.ts';
 
 /** Of these a length is only guessed from the first frames: nobody is refused for a guess. */
 const guessed: ReadonlySet<Container> = new Set(['mp3', 'aac']);
 
 export const decode: Job<JobKinds['decode']['options'], undefined> = async (bytes, options, output) => {
-  const { container, sampleRate, maxSeconds } = options;
+  const { container, sampleRate, maxSeconds, channels = 1 } = options;
+  const { startSeconds, endSeconds } = options.stretch ?? { startSeconds: 0, endSeconds: Infinity };
   const input = await openInput(bytes, container);
-  const packet = new Packet();
-  packet.alloc();
-  let decoder: SoundDecoder | undefined;
-  const converter = new MonoConverter(sampleRate);
-  const pieceBytes = sampleRate * bytesPerSample;
+  const frameBytes = bytesPerSample * channels;
+  const pieceBytes = sampleRate * frameBytes;
   const mostBytes = maxSeconds * pieceBytes;
+  const [startByte, endByte] = [startSeconds, endSeconds].map(
+    (seconds) => Math.round(seconds * sampleRate) * frameBytes,
+  ) as [number, number];
   let piece = Buffer.allocUnsafeSlow(pieceBytes);
   let filled = 0;
   let total = 0;
 
   async function take(samples: Buffer): Promise<void> {
-    total += samples.length;
-    if (total > mostBytes) throw tooLong(maxSeconds);
     for (let taken = 0; taken < samples.length; ) {
       const copied = samples.copy(piece, filled, taken);
       taken += copied;
@@ -37,29 +35,19 @@ export const decode: Job<JobKinds['decode']['options'], undefined> = async (byte
   }
 
   try {
-    const { audio, claimedSeconds = 0, format } = input;
-    if (audio === undefined) throw new Problem('has no audio in it');
-    decoder = new SoundDecoder(audio);
+    const { claimedSeconds = 0 } = input;
     if (claimedSeconds > maxSeconds && !guessed.has(container)) throw tooLong(maxSeconds);
-    keepOnly(input, audio);
-    // A file that ends too early, or goes on as something else, ends there.
-    while ((await format.readFrame(packet)) >= 0) {
-      output.throwIfStopped();
-      if (packet.streamIndex === audio.index)
-        for (const frame of decoder.read(packet))
-          for (const samples of converter.convert(frame)) await take(samples);
-      packet.unref();
+    for await (const samples of readSamples(input, { sampleRate, channels }, output)) {
+      const from = Math.max(startByte - total, 0);
+      const to = Math.min(endByte - total, samples.length);
+      total += samples.length;
+      if (total > mostBytes) throw tooLong(maxSeconds);
+      if (from < to) await take(samples.subarray(from, to));
+      if (total >= endByte) break;
     }
-    for (const frame of decoder.read(null))
-      for (const samples of converter.convert(frame)) await take(samples);
-    for (const samples of converter.flush()) await take(samples);
-    decoder.finish();
     if (filled > 0) await output.emit(piece.subarray(0, filled));
     return undefined;
   } finally {
-    packet.free();
-    converter.close();
-    decoder?.close();
     await input.close();
   }
 };

@@ -1,24 +1,18 @@
 /** Samples to a whole file in memory. */
 import {
-  AV_CHANNEL_LAYOUT_MONO,
   AV_CODEC_FLAG_BITEXACT,
   AV_CODEC_FLAG_GLOBAL_HEADER,
   AVFMT_FLAG_BITEXACT,
   type FFEncoderCodec,
 } from 'node-av/constants';
-import {
-  avGetSampleFmtName,
-  Codec,
-  CodecContext,
-  Dictionary,
-  FormatContext,
-  Packet,
-  Rational,
-} from 'node-av/lib';
-import { check, isDrained } from './codes.ts';
+import { avGetSampleFmtName, Codec, CodecContext, Dictionary, FormatContext, Rational } from 'node-av/lib';
+import { check } from './codes.ts';
+import { emitAll } from './emit.ts';
 import { runGraph } from './graph.ts';
 import { createMemoryFile } from './memory-file.ts';
-import type { Job, JobKinds, JobOutput } from './protocol.ts';
+import type { Channels, Job, JobKinds } from './protocol.ts';
+import { channelLayouts } from './resample.ts';
+import { Track } from './track.ts';
 
 type Options = JobKinds['encode']['options'];
 
@@ -27,6 +21,7 @@ interface Recipe {
   readonly muxer: string;
   /** Ascending; absent: any. */
   readonly sampleRates?: readonly number[];
+  /** For each channel. */
   readonly bitRate?: number;
   readonly muxerOptions?: Readonly<Record<string, string>>;
 }
@@ -51,61 +46,45 @@ const recipes: Readonly<Record<Options['format'], Recipe>> = {
 
 /** For encoders that take frames of any length. */
 const usualFrameSize = 4_096;
-const partBytes = 256 * 1024;
 
-export const encode: Job<Options, undefined> = async (samples, { format, sampleRate, speed }, output) => {
+export const encode: Job<Options, undefined> = async (samples, options, output) => {
+  const { format, sampleRate, channels, speed } = options;
   const recipe = recipes[format];
   const file = createMemoryFile();
   const container = new FormatContext();
   const context = new CodecContext();
-  const packet = new Packet();
-  packet.alloc();
   const muxerOptions = Dictionary.fromObject(recipe.muxerOptions ?? {});
+  let track: Track | undefined;
   try {
     const outRate =
       recipe.sampleRates?.find((rate) => rate >= sampleRate) ?? recipe.sampleRates?.at(-1) ?? sampleRate;
-    openEncoder(context, recipe, outRate);
+    openEncoder(context, recipe, outRate, channels);
     check(container.allocOutputContext2(null, recipe.muxer, null), 'opening the container');
     container.pb = file.io;
     container.setFlags(AVFMT_FLAG_BITEXACT);
-    const stream = container.newStream();
-    check(stream.codecpar.fromContext(context), 'describing the stream');
-    stream.timeBase = context.timeBase;
+    track = new Track(container, context);
     check(await container.writeHeader(muxerOptions), 'writing the header');
-
-    const writePackets = async () => {
-      for (;;) {
-        const code = context.receivePacketSync(packet);
-        if (isDrained(code)) return;
-        check(code, 'encoding');
-        packet.streamIndex = stream.index;
-        packet.rescaleTs(context.timeBase, stream.timeBase);
-        check(await container.interleavedWriteFrame(packet), 'writing');
-      }
-    };
     const out = {
       sampleRate: outRate,
       sampleFormat: avGetSampleFmtName(context.sampleFormat) ?? 's16',
       frameSize: context.frameSize === 0 ? usualFrameSize : context.frameSize,
     };
     let at = 0n;
-    for (const frame of runGraph(samples, { sampleRate, speed, out })) {
+    for (const frame of runGraph(samples, { sampleRate, channels, speed, out })) {
       output.throwIfStopped();
       frame.timeBase = context.timeBase;
       frame.pts = at;
       at += BigInt(frame.nbSamples);
-      check(context.sendFrameSync(frame), 'encoding');
-      await writePackets();
+      await track.write(frame);
     }
-    check(context.sendFrameSync(null), 'encoding');
-    await writePackets();
+    await track.write(null);
     check(await container.writeTrailer(), 'writing the trailer');
     await file.io.flush();
     await emitAll(file.toBytes(), output);
     return undefined;
   } finally {
     muxerOptions.free();
-    packet.free();
+    track?.close();
     context.freeContext();
     // The container would free what it writes to, which is the file's own.
     container.pb = null;
@@ -114,23 +93,23 @@ export const encode: Job<Options, undefined> = async (samples, { format, sampleR
   }
 };
 
-function openEncoder(context: CodecContext, { encoder, bitRate }: Recipe, sampleRate: number): void {
+function openEncoder(
+  context: CodecContext,
+  { encoder, bitRate }: Recipe,
+  sampleRate: number,
+  channels: Channels,
+): void {
   const codec = Codec.findEncoderByName(encoder as FFEncoderCodec);
   const sampleFormat = codec?.sampleFormats?.[0];
   if (codec === null || sampleFormat === undefined) throw new Error(`this FFmpeg has no encoder ${encoder}`);
   context.allocContext3(codec);
   context.sampleRate = sampleRate;
   context.sampleFormat = sampleFormat;
-  context.channelLayout = AV_CHANNEL_LAYOUT_MONO;
+  context.channelLayout = channelLayouts[channels];
   context.timeBase = new Rational(1, sampleRate);
   context.threadCount = 1;
-  if (bitRate !== undefined) context.bitRate = BigInt(bitRate);
+  if (bitRate !== undefined) context.bitRate = BigInt(bitRate * channels);
   // The same samples give the same file.
   context.setFlags(AV_CODEC_FLAG_GLOBAL_HEADER, AV_CODEC_FLAG_BITEXACT);
   check(context.open2Sync(codec), 'opening the encoder');
-}
-
-async function emitAll(bytes: Buffer, output: JobOutput): Promise<void> {
-  for (let start = 0; start < bytes.length; start += partBytes)
-    await output.emit(bytes.subarray(start, start + partBytes));
 }

@@ -1,12 +1,14 @@
 /** Our own samples through FFmpeg's filters: another speed at the same pitch, another rate or sample format. */
-import { AV_CHANNEL_LAYOUT_MONO, AV_SAMPLE_FMT_S16 } from 'node-av/constants';
-import { Filter, type FilterContext, FilterGraph, Frame } from 'node-av/lib';
-import { check, isDrained } from './codes.ts';
-import { bytesPerSample } from './mono.ts';
+import { AV_SAMPLE_FMT_S16 } from 'node-av/constants';
+import { Frame } from 'node-av/lib';
+import { FilterChain, type FilterStep } from './filters.ts';
+import type { Channels } from './protocol.ts';
+import { bytesPerSample, channelLayouts } from './resample.ts';
 
 export interface GraphOptions {
-  /** Of the samples that are given: mono, 16 bit. */
+  /** Of the samples that are given: 16 bit. */
   readonly sampleRate: number;
+  readonly channels?: Channels;
   readonly speed: number;
   readonly out: {
     readonly sampleRate: number;
@@ -16,87 +18,71 @@ export interface GraphOptions {
   };
 }
 
-type Step = readonly [filter: string, options: string];
-
 /** The frames that come out, each valid until the next one. The samples go in by the second. */
 export function* runGraph(samples: Buffer, options: GraphOptions): Generator<Frame> {
-  const { sampleRate } = options;
-  const graph = new FilterGraph();
-  graph.alloc();
-  graph.nbThreads = 1;
-  const frame = new Frame();
-  frame.alloc();
+  const { sampleRate, channels = 1 } = options;
+  const graph = new SoundGraph(options);
   try {
-    const source = create(graph, 'abuffer', toSource(sampleRate));
-    const sink = create(graph, 'abuffersink', '');
-    const steps = toSteps(options).map(([filter, given]) => create(graph, filter, given));
-    let last = source;
-    for (const step of [...steps, sink]) {
-      check(last.link(0, step, 0), 'linking filters');
-      last = step;
-    }
-    check(graph.configSync(), 'configuring filters');
-    const secondBytes = sampleRate * bytesPerSample;
-    for (let start = 0; start < samples.length; start += secondBytes) {
-      feed(source, samples.subarray(start, start + secondBytes), start / bytesPerSample, sampleRate);
-      yield* drain(sink, frame);
-    }
-    check(source.buffersrcAddFrameSync(null), 'ending the samples');
-    yield* drain(sink, frame);
+    const secondBytes = sampleRate * bytesPerSample * channels;
+    for (let start = 0; start < samples.length; start += secondBytes)
+      yield* graph.pass(samples.subarray(start, start + secondBytes));
+    yield* graph.end();
   } finally {
-    frame.free();
-    graph.free();
+    graph.close();
   }
 }
 
-function create(graph: FilterGraph, name: string, options: string): FilterContext {
-  const filter = Filter.getByName(name);
-  const created = filter && graph.createFilter(filter, `${name}-${graph.nbFilters}`, options);
-  if (created === null) throw new Error(`this FFmpeg has no filter ${name}`);
-  return created;
-}
+/** The same for samples that are not all there yet. */
+export class SoundGraph {
+  readonly #chain: FilterChain;
+  readonly #sampleRate: number;
+  readonly #channels: Channels;
+  #fed = 0;
 
-function toSource(sampleRate: number): string {
-  return `sample_fmt=s16:sample_rate=${sampleRate}:channel_layout=mono:time_base=1/${sampleRate}`;
-}
+  constructor({ sampleRate, channels = 1, speed, out }: GraphOptions) {
+    this.#sampleRate = sampleRate;
+    this.#channels = channels;
+    const layout = channels === 1 ? 'mono' : 'stereo';
+    const source = `sample_fmt=s16:sample_rate=${sampleRate}:channel_layout=${layout}:time_base=1/${sampleRate}`;
+    const format = `sample_fmts=${out.sampleFormat}:sample_rates=${out.sampleRate}:channel_layouts=${layout}`;
+    this.#chain = new FilterChain([
+      ['abuffer', source],
+      ...toTempos(speed).map((tempo): FilterStep => ['atempo', `tempo=${tempo}`]),
+      ['aformat', format],
+      ...(out.frameSize === 0 ? [] : [['asetnsamples', `n=${out.frameSize}:p=0`] as const]),
+      ['abuffersink', ''],
+    ]);
+  }
 
-function toSteps({ speed, out }: GraphOptions): Step[] {
-  const format = `sample_fmts=${out.sampleFormat}:sample_rates=${out.sampleRate}:channel_layouts=mono`;
-  return [
-    ...toTempos(speed).map((tempo): Step => ['atempo', `tempo=${tempo}`]),
-    ['aformat', format],
-    ...(out.frameSize === 0 ? [] : [['asetnsamples', `n=${out.frameSize}:p=0`] as const]),
-  ];
+  *pass(bytes: Buffer): Generator<Frame> {
+    const nbSamples = bytes.length / bytesPerSample / this.#channels;
+    const frame = Frame.fromAudioBuffer(bytes, {
+      nbSamples,
+      format: AV_SAMPLE_FMT_S16,
+      sampleRate: this.#sampleRate,
+      channelLayout: channelLayouts[this.#channels],
+      timeBase: { num: 1, den: this.#sampleRate },
+      pts: BigInt(this.#fed),
+    });
+    this.#fed += nbSamples;
+    try {
+      yield* this.#chain.pass(frame);
+    } finally {
+      frame.free();
+    }
+  }
+
+  end(): Generator<Frame> {
+    return this.#chain.pass(null);
+  }
+
+  close(): void {
+    this.#chain.close();
+  }
 }
 
 /** One filter goes down to half; above 2 it would leave samples out instead of blending them. */
 function toTempos(speed: number): number[] {
   if (speed === 1) return [];
   return speed < 0.5 || speed > 2 ? [Math.sqrt(speed), Math.sqrt(speed)] : [speed];
-}
-
-function feed(source: FilterContext, bytes: Buffer, at: number, sampleRate: number): void {
-  const frame = Frame.fromAudioBuffer(bytes, {
-    nbSamples: bytes.length / bytesPerSample,
-    format: AV_SAMPLE_FMT_S16,
-    sampleRate,
-    channelLayout: AV_CHANNEL_LAYOUT_MONO,
-    timeBase: { num: 1, den: sampleRate },
-    pts: BigInt(at),
-  });
-  try {
-    check(source.buffersrcAddFrameSync(frame), 'feeding samples');
-  } finally {
-    frame.free();
-  }
-}
-
-function* drain(sink: FilterContext, frame: Frame): Generator<Frame> {
-  for (;;) {
-    frame.unref();
-    const code = sink.buffersinkGetFrameSync(frame);
-    if (isDrained(code)) return;
-    check(code, 'filtering');
-    yield frame;
-  }
 }

@@ -31,6 +31,7 @@ const demuxers: Readonly<Record<Container, { called: string; name: string; alias
   mp3: { called: 'mp3', name: 'mp3', aliases: 'mp3' },
   flac: { called: 'flac', name: 'flac', aliases: 'flac' },
   mp4: { called: 'mp4', name: 'mov', aliases: 'mov,mp4,m4a,3gp,3g2,mj2' },
+  mov: { called: 'mov', name: 'mov', aliases: 'mov,mp4,m4a,3gp,3g2,mj2' },
   ogg: { called: 'ogg', name: 'ogg', aliases: 'ogg' },
   matroska: { called: 'webm', name: 'matroska', aliases: 'matroska,webm' },
   aac: { called: 'aac', name: 'aac', aliases: 'aac' },
@@ -39,7 +40,8 @@ const demuxers: Readonly<Record<Container, { called: string; name: string; alias
 const readBytes = 64 * 1024;
 const microseconds = 1e6;
 
-export async function openInput(bytes: Buffer, container: Container): Promise<Input> {
+/** With `allowed` other decoders than those of sound. */
+export async function openInput(bytes: Buffer, container: Container, allowed = decoders): Promise<Input> {
   const { called, name, aliases } = demuxers[container];
   const demuxer = InputFormat.findInputFormat(name);
   if (demuxer === null) throw new Error(`this FFmpeg has no demuxer ${name}`);
@@ -49,7 +51,7 @@ export async function openInput(bytes: Buffer, container: Container): Promise<In
   format.pb = memory;
   const options = Dictionary.fromObject({
     format_whitelist: aliases,
-    codec_whitelist: [...decoders].join(','),
+    codec_whitelist: [...allowed].join(','),
     // A name that no protocol has: an empty list would mean all of them in some places.
     protocol_whitelist: 'none',
     max_streams: 64,

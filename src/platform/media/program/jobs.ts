@@ -7,7 +7,7 @@ import { probe } from './probe.ts';
 import type { Jobs } from './protocol.ts';
 import { stretch } from './stretch.ts';
 
-export function createJobs(): Jobs {
+export function createJobs(): Pick<Jobs, 'probe' | 'decode' | 'encode' | 'stretch'> {
   // What FFmpeg prints repeats the file's own words: nothing for the log.
   Log.setLevel(AV_LOG_QUIET);
   return { probe, decode, encode, stretch };

@@ -2,20 +2,41 @@
 import type { AudioFormat, MediaInfo } from '../types.ts';
 
 /** The only containers that are ever opened, by the name that FFmpeg has for each. */
-export type Container = 'wav' | 'mp3' | 'flac' | 'mp4' | 'ogg' | 'matroska' | 'aac';
+export type Container = 'wav' | 'mp3' | 'flac' | 'mp4' | 'mov' | 'ogg' | 'matroska' | 'aac';
+
+/** Interleaved where there are two. */
+export type Channels = 1 | 2;
 
 /** Every job there is: what it is told, and what it answers besides the bytes that it emits. */
 export interface JobKinds {
-  probe: { options: { container: Container }; result: MediaInfo };
+  /** As a film: its pictures count, and are looked at. */
+  probe: { options: { container: Container; isFilm?: boolean }; result: MediaInfo };
   decode: {
-    options: { container: Container; sampleRate: number; maxSeconds: number };
+    options: {
+      container: Container;
+      sampleRate: number;
+      maxSeconds: number;
+      channels?: Channels;
+      /** Only this stretch, as far as there is so much. */
+      stretch?: { startSeconds: number; endSeconds: number };
+    };
     result: undefined;
   };
   encode: {
-    options: { format: Exclude<AudioFormat, 'wav'>; sampleRate: number; speed: number };
+    options: {
+      format: Exclude<AudioFormat, 'wav'>;
+      sampleRate: number;
+      channels: Channels;
+      speed: number;
+    };
     result: undefined;
   };
-  stretch: { options: { sampleRate: number; speed: number }; result: undefined };
+  stretch: { options: { sampleRate: number; channels: Channels; speed: number }; result: undefined };
+  render: {
+    /** The input is so many files, one behind the other. */
+    options: { module: string; request: unknown; inputLengths: readonly number[] };
+    result: unknown;
+  };
 }
 
 export type JobKind = keyof JobKinds;
@@ -46,5 +67,11 @@ export type FromProgram =
   | { readonly type: 'part'; readonly bytes: Uint8Array }
   | { readonly type: 'done'; readonly result: unknown }
   /** `problem` follows the field's name: "cannot be read as mp3". Absent where the input is not at fault. */
-  | { readonly type: 'fail'; readonly problem: string | undefined; readonly detail: string }
+  | {
+      readonly type: 'fail';
+      readonly problem: string | undefined;
+      readonly detail: string;
+      /** A package is not installed. */
+      readonly isMissing: boolean;
+    }
   | { readonly type: 'pulse'; readonly peakBytes: number; readonly cpuMs: number };

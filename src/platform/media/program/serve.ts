@@ -4,9 +4,9 @@
  */
 import assert from 'node:assert';
 import { setPriority } from 'node:os';
-import { Problem } from './problem.ts';
-import type { FromProgram, JobOutput, Jobs, ToProgram } from './protocol.ts';
-import { sealProcess } from './seal.ts';
+import { Missing, Problem } from './problem.ts';
+import type { FromProgram, JobOutput, ToProgram } from './protocol.ts';
+import { Seal } from './seal.ts';
 
 /** Parts that may be under way before the first one is taken. */
 const window = 2;
@@ -18,10 +18,11 @@ class Stopped extends Error {}
 
 type AnyJob = (input: Buffer, options: unknown, output: JobOutput) => Promise<unknown>;
 
-export async function serve(load: () => Promise<Partial<Jobs>>): Promise<void> {
+export async function serve(load: (seal: Seal) => Promise<object>): Promise<void> {
   assert(process.send !== undefined, 'a media program is started by the gateway');
   const send = (message: FromProgram) => void process.send?.(message);
   const { stdin } = process;
+  const seal = new Seal();
   let room = 0;
   let isStopped = false;
   let wake: (() => void) | undefined;
@@ -58,8 +59,11 @@ export async function serve(load: () => Promise<Partial<Jobs>>): Promise<void> {
       const problem = error instanceof Problem ? error.message : undefined;
       const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
       pulse();
+      const isMissing = error instanceof Missing;
       send(
-        error instanceof Stopped ? { type: 'done', result: undefined } : { type: 'fail', problem, detail },
+        error instanceof Stopped
+          ? { type: 'done', result: undefined }
+          : { type: 'fail', problem, detail, isMissing },
       );
     } finally {
       clearInterval(watch);
@@ -88,7 +92,7 @@ export async function serve(load: () => Promise<Partial<Jobs>>): Promise<void> {
   let jobs: Readonly<Record<string, AnyJob | undefined>>;
   try {
     lowerPriority();
-    jobs = (await load()) as Record<string, AnyJob>;
+    jobs = (await load(seal)) as Record<string, AnyJob>;
   } catch (error) {
     send({ type: 'unavailable', detail: error instanceof Error ? error.message : String(error) });
     return;
@@ -109,7 +113,7 @@ export async function serve(load: () => Promise<Partial<Jobs>>): Promise<void> {
     }
     wake?.();
   });
-  send({ type: 'ready', isSealed: sealProcess() });
+  send({ type: 'ready', isSealed: seal.close() });
 }
 
 function lowerPriority(): void {

@@ -1,0 +1,22 @@
+/** Reads the sounds that a song is made from, when the job is created. */
+import type { MediaFile } from '../../engines/contract/picture.ts';
+import { GatewayError } from '../../lib/errors.ts';
+import type { Platform } from '../../platform/index.ts';
+import { maxSoundBytes } from './schema.ts';
+import type { AskedMusic } from './translate.ts';
+
+export function readReferences(
+  references: AskedMusic['references'],
+  { attachments, media }: Pick<Platform, 'attachments' | 'media'>,
+  signal: AbortSignal,
+): Promise<MediaFile[]> {
+  return Promise.all(
+    references.map(async ({ source, param }) => {
+      const bytes = await attachments.read(source, { param, maxBytes: maxSoundBytes }, signal);
+      const { container } = await media.probe(bytes, param, signal);
+      if (container !== 'wav' && container !== 'mp3')
+        throw new GatewayError('invalid_request', `${param} must be WAV or MP3`, { param });
+      return { bytes, mediaType: container === 'wav' ? 'audio/wav' : 'audio/mpeg' };
+    }),
+  );
+}

@@ -1,0 +1,16 @@
+/** Pictures, as ports and studios hand them to each other. */
+export const pictureFormats = ['png', 'jpeg', 'webp'] as const;
+export type PictureFormat = (typeof pictureFormats)[number];
+
+/** A whole file whose kind was told from its bytes. */
+export interface MediaFile {
+  readonly bytes: Buffer;
+  readonly mediaType: string;
+}
+
+/** Eight bits each of red, green, blue and opacity, row by row from the top. */
+export interface Pixels {
+  readonly width: number;
+  readonly height: number;
+  readonly data: Uint8Array;
+}

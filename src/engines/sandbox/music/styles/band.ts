@@ -1,0 +1,203 @@
+/** Styles of bands: with drums and a bass. */
+import { ordinary, type Style } from './style.ts';
+
+export const pop: Style = {
+  ...ordinary,
+  name: 'pop',
+  words: ['pop', 'catchy', 'radio', 'summer', 'k-pop', 'upbeat', 'jingle', 'commercial', 'indie'],
+  bpm: [104, 124],
+  lead: ['saw lead', 'electric piano', 'clean guitar'],
+  chords: ['piano', 'acoustic guitar', 'electric piano'],
+  bass: ['bass guitar'],
+  pad: ['warm pad', 'synth strings'],
+  counter: ['strings', 'clean guitar', 'glockenspiel'],
+  figures: ['x---x---x---x---', 'X--xx-x-X--xx-x-'],
+  basslines: ['r-------r-----r-', 'r-r-r-r-r-r-r-a-'],
+  grooves: [
+    { kick: 'x.......x.......', rim: '....x.......x...', hat: 'x.o.x.o.x.o.x.o.' },
+    {
+      kick: 'X.....x.X.x.....',
+      snare: '....X.......X...',
+      hat: 'x.x.x.x.x.x.x.x.',
+      openHat: '..............x.',
+    },
+  ],
+  syncopation: 0.3,
+};
+
+export const rock: Style = {
+  ...ordinary,
+  name: 'rock',
+  words: ['rock', 'punk', 'grunge', 'garage', 'guitar riff', 'stadium', 'alternative'],
+  bpm: [112, 144],
+  harmony: 'rock',
+  lead: ['overdriven guitar'],
+  chords: ['overdriven guitar', 'clean guitar'],
+  bass: ['bass guitar'],
+  counter: ['organ', 'clean guitar'],
+  figures: ['x-x-x-x-x-x-x-x-', 'X-xxX-xxX-xxX-xx'],
+  basslines: ['r-r-r-r-r-r-r-r-', 'r-r-r-r-r-r-5-a-'],
+  grooves: [
+    { kick: 'X.......X.x.....', snare: '....X.......X...', hat: 'x.x.x.x.x.x.x.x.' },
+    {
+      kick: 'X.x...x.X.x.....',
+      snare: '....X.......X...',
+      ride: 'x.x.x.x.x.x.x.x.',
+      openHat: '......x.......x.',
+    },
+  ],
+  kit: 16,
+  melodyScale: 'pentatonic',
+  syncopation: 0.3,
+  reverb: 0.25,
+};
+
+export const metal: Style = {
+  ...rock,
+  name: 'metal',
+  words: ['metal', 'heavy', 'thrash', 'doom', 'hardcore', 'brutal'],
+  bpm: [140, 176],
+  modes: ['minor', 'phrygian'],
+  harmony: 'metal',
+  lead: ['distorted guitar'],
+  chords: ['distorted guitar'],
+  bass: ['bass guitar'],
+  counter: ['synth strings'],
+  figures: ['x.xxx.xxx.xxx.xx', 'X-xxX-xxX---X-xx'],
+  basslines: ['r.rrr.rrr.rrr.rr', 'r-rrr-rrr---r-rr'],
+  grooves: [
+    { kick: 'x.xxx.xxx.xxx.xx', snare: '....X.......X...', ride: 'x...x...x...x...' },
+    {
+      kick: 'xxxxxxxxxxxxxxxx',
+      snare: '....X.......X...',
+      ride: 'X.x.X.x.X.x.X.x.',
+      crash: 'x...............',
+    },
+  ],
+  melodyScale: 'mode',
+  density: 1.8,
+};
+
+export const jazz: Style = {
+  ...ordinary,
+  name: 'jazz',
+  words: ['jazz', 'jazzy', 'swing', 'bebop', 'big band', 'smoky', 'dixieland', 'ragtime'],
+  bpm: [112, 152],
+  harmony: 'jazz',
+  lead: ['tenor sax', 'alto sax', 'muted trumpet', 'clarinet'],
+  chords: ['piano', 'jazz guitar'],
+  bass: ['double bass'],
+  counter: ['vibraphone', 'muted trumpet'],
+  figures: ['x--...x-......x-', '..x-..x-x-....x-'],
+  basslines: ['r-------5-------', 'r---3---5---a---'],
+  grooves: [
+    { ride: 'x...x.x.x...x.x.', pedal: '....x.......x...' },
+    {
+      ride: 'X...x.x.X...x.x.',
+      pedal: '....x.......x...',
+      snare: '......o.......o.',
+      kick: 'o.......o.o.....',
+    },
+  ],
+  kit: 32,
+  swing: 0.16,
+  density: 1.5,
+  syncopation: 0.35,
+  looseness: 0.9,
+};
+
+export const blues: Style = {
+  ...ordinary,
+  name: 'blues',
+  words: ['blues', 'bluesy', 'delta', 'boogie', 'rhythm and blues'],
+  bpm: [76, 104],
+  metre: '12/8',
+  modes: ['mixolydian'],
+  harmony: 'blues',
+  lead: ['harmonica', 'clean guitar', 'tenor sax'],
+  chords: ['piano', 'clean guitar'],
+  bass: ['bass guitar', 'double bass'],
+  counter: ['organ'],
+  figures: ['x-xx-xx-xx-x', 'X-xX-xX-xX-x'],
+  basslines: ['r--3--5--3--', 'r-r3-35-53-a'],
+  grooves: [
+    { ride: 'x.xx.xx.xx.x', pedal: '...x.....x..' },
+    { hat: 'X.xx.xX.xx.x', snare: '...X.....X..', kick: 'X.....X..x..' },
+  ],
+  melodyScale: 'blues',
+  density: 1.3,
+  syncopation: 0.25,
+  looseness: 0.9,
+  phraseBars: 12,
+};
+
+export const bossa: Style = {
+  ...ordinary,
+  name: 'bossa nova',
+  words: ['bossa', 'bossa nova', 'samba', 'latin', 'brazilian', 'salsa', 'rumba', 'tango', 'cuban'],
+  bpm: [116, 136],
+  harmony: 'bossa',
+  lead: ['flute', 'tenor sax', 'nylon guitar'],
+  chords: ['nylon guitar'],
+  bass: ['double bass'],
+  pad: ['soft strings'],
+  counter: ['vibraphone', 'piano'],
+  figures: ['x-..x-..x-.x--..', 'x-.x--x-.x-.x-x-'],
+  basslines: ['r-----5-5-----r-', 'r-----5-5-----a-'],
+  grooves: [
+    { claves: 'x..x..x...x..x..', maracas: 'o.o.o.o.o.o.o.o.' },
+    { rim: 'x..x..x...x..x..', hat: 'x.x.x.x.x.x.x.x.', kick: 'x..xx..xx..xx..x', pedal: '....x.......x...' },
+  ],
+  syncopation: 0.4,
+  density: 1.1,
+};
+
+export const reggae: Style = {
+  ...ordinary,
+  name: 'reggae',
+  words: ['reggae', 'ska', 'dub', 'jamaican', 'island', 'caribbean'],
+  bpm: [72, 84],
+  harmony: 'reggae',
+  lead: ['steel drums', 'trumpet', 'harmonica'],
+  chords: ['clean guitar', 'organ'],
+  bass: ['bass guitar'],
+  counter: ['organ', 'trombone'],
+  figures: ['....x.......x...', '....X..x....X..x'],
+  basslines: ['r-----5-....3-5-', '..r-r---3-5-r---'],
+  grooves: [
+    { rim: '........x.......', hat: 'x.x.x.x.x.x.x.x.', kick: '........x.......' },
+    { kick: '........X.......', snare: '........x.....o.', hat: 'x.xox.x.x.xox.x.' },
+  ],
+  swing: 0.04,
+  syncopation: 0.3,
+  density: 1.1,
+};
+
+export const funk: Style = {
+  ...ordinary,
+  name: 'funk',
+  words: ['funk', 'funky', 'disco', 'soul', 'groovy', 'motown', 'groove'],
+  bpm: [100, 116],
+  modes: ['dorian', 'mixolydian'],
+  harmony: 'funk',
+  lead: ['alto sax', 'trumpet', 'saw lead'],
+  chords: ['clean guitar', 'electric piano'],
+  bass: ['slap bass', 'bass guitar'],
+  counter: ['brass'],
+  figures: ['..x...x...x.x...', 'x.xx..x..xx.x.x.'],
+  basslines: ['r--r......8-a-..', 'r--r..8.r..5.8a.'],
+  grooves: [
+    { kick: 'X.....x...x.....', snare: '....X.......X...', hat: 'x.x.x.x.x.x.x.x.' },
+    {
+      kick: 'X..x..x...x..x..',
+      snare: '....X..o.o..X..o',
+      hat: 'xxxxxxx.xxxxxxx.',
+      openHat: '.......x.......x',
+    },
+  ],
+  melodyScale: 'pentatonic',
+  swing: 0.03,
+  density: 1.5,
+  syncopation: 0.5,
+  reverb: 0.2,
+};

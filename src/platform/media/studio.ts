@@ -1,0 +1,102 @@
+/**
+ * The studio: engines' own code that draws, films and plays, in processes with walls around them. Keeps nothing: a
+ * render that is lost with its process fails, and whoever ordered it may order it again.
+ */
+import assert from 'node:assert';
+import { fileURLToPath } from 'node:url';
+import type { Studio } from '../../engines/contract/studio.ts';
+import { GatewayError } from '../../lib/errors.ts';
+import type { Log } from '../../lib/log.ts';
+import { JobFailure } from './failure.ts';
+import { createPool, type MediaLimits } from './pool.ts';
+
+export interface RunningStudio extends Studio {
+  close(): Promise<void>;
+  /** The processes there are. */
+  readonly pids: readonly number[];
+}
+
+export interface StudioParts {
+  readonly log: Log;
+  readonly limits?: Partial<MediaLimits>;
+  /** Only modules below it are loaded. Tests put one of their own here. */
+  readonly modules?: URL;
+}
+
+/** Without a limit on the wait: jobs have their own line, and their signal. */
+export const studioLimits: MediaLimits = {
+  processes: 2,
+  timeoutMs: 20 * 60_000,
+  cpuMs: 30 * 60_000,
+  memoryMb: 900,
+  idleMs: 60_000,
+};
+
+/** What engines' modules and the tools may load. */
+const packages = ['typebox', 'spessasynth_core', 'sharp', 'heic-decode'];
+const heapMb = 512;
+
+export function createStudio({ log, limits, modules = ownModules() }: StudioParts): RunningStudio {
+  const pool = createPool({
+    log,
+    limits: { ...studioLimits, ...limits },
+    program: new URL('./program/studio-program.ts', import.meta.url),
+    words: {
+      notLoaded: 'a studio cannot be started, so nothing can be rendered',
+      unavailable: 'This cannot be rendered on this installation',
+      busy: 'Too much is being rendered; try again soon',
+    },
+    walls: {
+      packages,
+      heapMb,
+      readable: [modules, ownModules(), new URL('../../lib/', import.meta.url)].map((url) =>
+        fileURLToPath(url),
+      ),
+    },
+  });
+
+  return {
+    get pids() {
+      return pool.pids;
+    },
+
+    async *render({ module, request, inputs, maxBytes, maxCpuMs }, signal) {
+      assert(module.href.startsWith(modules.href), `a render is a file of an engine: ${module.href}`);
+      const inputLengths = inputs.map(({ byteLength }) => byteLength);
+      const options = { module: module.href, request, inputLengths };
+      const job = { kind: 'render', options, input: inputs, maxBytes, maxCpuMs } as const;
+      try {
+        return yield* pool.run(job, signal);
+      } catch (error) {
+        if (error instanceof JobFailure && error.reason === 'missing')
+          log.error({ detail: error.message }, 'a package is missing, so this cannot be rendered');
+        throw toGatewayError(error);
+      }
+    },
+
+    close: () => pool.close(),
+  };
+}
+
+function ownModules(): URL {
+  return new URL('../../engines/', import.meta.url);
+}
+
+/** A render works from what was accepted and from our own code: but for a file that breaks in the middle, the fault is ours. */
+function toGatewayError(error: unknown): unknown {
+  if (!(error instanceof JobFailure)) return error;
+  const cause = error;
+  switch (error.reason) {
+    case 'input':
+      return new GatewayError('invalid_request', `A file that was sent ${error.problem}`, { cause });
+    case 'missing':
+      return new GatewayError('unreachable', 'This cannot be rendered on this installation', {
+        cause,
+        permanent: true,
+      });
+    case 'outside':
+      return new GatewayError('unreachable', 'The render was ended before it was done; try again', { cause });
+    default:
+      return new GatewayError('internal', 'The render failed', { cause });
+  }
+}
