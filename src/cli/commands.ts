@@ -1,6 +1,7 @@
 /** The list of commands, in the order of the help. */
 import type { Command } from './command.ts';
 import { doctorCommand } from './doctor.ts';
+import { jobCommands } from './jobs.ts';
 import { keyCommands } from './keys.ts';
 import { migrateCommand } from './migrate.ts';
 import { modelCommands } from './models.ts';
@@ -16,6 +17,7 @@ export const commands: readonly Command[] = [
   ...subscriptionCommands,
   ...modelCommands,
   usageCommand,
+  ...jobCommands,
   ...webhookCommands,
   doctorCommand,
 ];

@@ -151,7 +151,8 @@ export const builtins: Builtins = {
       id: 'sandbox-image',
       type: 'image',
       name: 'Sandbox Image',
-      description: 'Draws a pattern from the prompt and the seed, in eleven aspect ratios from 512 to 2K.',
+      description:
+        'Draws scenes from the words of the prompt: landscapes, times of day, some thirty subjects, styles and counts, and abstract art for words it does not know. The same for the same seed, in eleven aspect ratios from 512 to 2K.',
       maxPromptLength: 4000,
       maxImages: 10,
       size: { multipleOf: 16, minArea: 65_536, maxArea: 4_194_304, maxRatio: 4, default: '1024x1024' },
@@ -170,7 +171,7 @@ export const builtins: Builtins = {
       type: 'image',
       name: 'Sandbox Image Edit',
       description:
-        'Draws and edits: takes up to ten reference images and a mask, and can leave the background clear.',
+        'Draws like the sandbox image model and edits: the first of up to ten reference images is relit and restyled as the prompt says, others are laid on it, a mask bounds what changes, and the background can be clear.',
       maxPromptLength: 8000,
       maxImages: 10,
       size: {

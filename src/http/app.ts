@@ -48,6 +48,7 @@ export function createApp({ routes, platform, log, adminToken }: AppParts): App 
       return;
     }
     if (route === undefined) {
+      if (!isOfItsForm(match)) throw unknownRoute(request, target);
       throw new GatewayError(
         'method_not_allowed',
         `${request.method} is not allowed on ${target.shown}: use ${methods.join(', ')}`,
@@ -118,6 +119,11 @@ function unknownRoute({ method }: IncomingMessage, { path, shown }: Target): Gat
   const hint = path === undefined ? ': every path begins with /v1/, and /v1/docs describes them' : '';
   const cut = shown.length > longestShownPath ? `${shown.slice(0, longestShownPath)}…` : shown;
   return new GatewayError('not_found', `No route ${method} ${cut}${hint}`);
+}
+
+function isOfItsForm({ methods, params }: Match): boolean {
+  const [first] = methods.values();
+  return first?.idForm === undefined || first.idForm.test(params['id'] ?? '');
 }
 
 /** HEAD is answered as GET; the server leaves the body out. */

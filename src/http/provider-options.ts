@@ -3,12 +3,22 @@
  * there under the provider's own name, because one SDK lets nothing else through. The first that is present counts.
  * What stands in `provider` besides is routing, which there is none of here: it is accepted and ignored.
  */
-import type { TSchema } from 'typebox';
+import Type, { type TProperties, type TSchema } from 'typebox';
 import { GatewayError } from '../lib/errors.ts';
 import { shown } from '../lib/quoted.ts';
 import type { Validator } from '../lib/schema.ts';
 
 type Values = Readonly<Record<string, unknown>>;
+
+/** The field's schema: with the settings in it, because the texts of a form are read by what is declared. */
+export function providerOf<P extends TProperties>(settings: P) {
+  const options = Type.Optional(Type.Union([Type.Object(settings), Type.Null()]));
+  return Type.Optional(
+    Type.Union([Type.Object({ options }), Type.Null()], {
+      description: '`options` carries settings; the rest is ignored',
+    }),
+  );
+}
 
 export interface SettingRules {
   /** The settings' schema: what stands under `provider.options` is checked by it like the top level. */

@@ -93,6 +93,11 @@ export interface RouteSpec<
   method: Method;
   /** `{id}` is one segment, `{id+}` one or more (an id that contains a slash). */
   path: P;
+  /**
+   * What an id in the path looks like, where other APIs have paths of the same shape: `POST /videos/edits` names no
+   * video, so it is an unknown route and not a wrong method.
+   */
+  idForm?: RegExp;
   /** What the path is relative to. Default `/v1`; the host's root is for names that clients put there. */
   at?: Place;
   access: A;
@@ -134,6 +139,7 @@ export interface RouteSpec<
 export interface Route {
   readonly method: Method;
   readonly path: string;
+  readonly idForm: RegExp | undefined;
   readonly at: Place;
   readonly access: Access;
   readonly summary: string;
@@ -181,6 +187,7 @@ export function defineRoute<
   return {
     method: spec.method,
     path: spec.path,
+    idForm: spec.idForm,
     at: spec.at ?? '/v1',
     access: spec.access,
     summary: spec.summary,

@@ -28,8 +28,12 @@ export interface Sql {
   notify(channel: string, payload: string): Promise<void>;
 }
 
+/** Where a database is, for a thread that opens it a second time. The URL has a password in it. */
+export type DatabaseSource = { readonly folder: string } | { readonly url: string };
+
 export interface Database extends Sql {
   readonly dialect: 'sqlite' | 'postgres';
+  readonly source: DatabaseSource;
   /**
    * All or nothing. The work must use the `tx` it is given; what it throws rolls back and is thrown on. A
    * statement that fails, fails the transaction, caught or not. Work that asks nothing for 30 s is rolled

@@ -119,6 +119,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
 
   return {
     dialect: 'postgres',
+    source: { url },
     query: (text, values) => use((client) => ask(client, text, values)),
     each: (text, lists) => transaction((tx) => tx.each(text, lists)),
     eachJson: (text, lists) => transaction((tx) => tx.eachJson(text, lists)),

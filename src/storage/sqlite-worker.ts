@@ -1,8 +1,9 @@
-/** The thread that owns the SQLite file: takes batches of requests, answers batches of replies, in order. */
+/** The thread that owns the SQLite file, or only reads it: takes batches of requests, answers batches of replies, in order. */
 import assert from 'node:assert';
 import { join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
+import { getLoadablePath } from 'sqlite-vec';
 import type { Row } from './database.ts';
 import { databaseFile, FolderInUse, lockFolder } from './folder-lock.ts';
 import { type BoundValue, countParameters } from './statement.ts';
@@ -33,7 +34,7 @@ export type Greeting =
 
 const port = parentPort;
 assert(port !== null, 'this file runs as a worker thread');
-const { folder } = workerData as { folder: string };
+const { folder, readOnly = false } = workerData as { folder: string; readOnly?: boolean };
 
 const maxStatements = 500;
 const busyTimeoutMs = 5_000;
@@ -46,12 +47,16 @@ interface Prepared {
 }
 
 function open(): { run(request: Request): Row[]; close(): void } {
-  const unlock = lockFolder(folder);
+  // One that only reads stands beside the one that has the lock, in the same process.
+  const unlock = readOnly ? () => {} : lockFolder(folder);
   const db = new DatabaseSync(join(folder, databaseFile), {
     timeout: busyTimeoutMs,
     enableForeignKeyConstraints: true,
+    allowExtension: true,
+    readOnly,
   });
-  db.exec('pragma journal_mode = wal; pragma synchronous = full');
+  if (!readOnly) db.exec('pragma journal_mode = wal; pragma synchronous = full');
+  loadVectors(db);
   const prepared = new Map<string, Prepared>();
   /** The few statements of `each`, as they are prepared. */
   const byPosition = new Map<string, { text: string; parameters: number }>();
@@ -154,6 +159,16 @@ function open(): { run(request: Request): Row[]; close(): void } {
       unlock();
     },
   };
+}
+
+/** Where its binary does not run, only what names its functions is refused: nothing but vectors needs it. */
+function loadVectors(db: DatabaseSync): void {
+  try {
+    db.loadExtension(getLoadablePath());
+  } catch {
+    // "no such function: vec_distance_l2", when it is asked for.
+  }
+  db.enableLoadExtension(false);
 }
 
 function checkCount(values: readonly BoundValue[], parameters: number): void {

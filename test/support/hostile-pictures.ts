@@ -301,7 +301,7 @@ function jpegs(jpeg: Buffer, progressive: Buffer): HostilePicture[] {
     refused('jpeg without a frame', without(0xc0)),
     either('jpeg without tables of codes', without(0xc4)),
     refused('jpeg without quantisation', without(0xdb)),
-    refused('jpeg with a segment of no length', start, [0xff, 0xe0, 0, 0], rest),
+    either('jpeg with a segment of no length', start, [0xff, 0xe0, 0, 0], rest),
     refused('jpeg that is its start', start, [0xff]),
     refused('jpeg that is start and end', start, [0xff, 0xd9]),
     refused('jpeg of markers alone', start, Buffer.alloc(100_000, 0xff)),

@@ -24,7 +24,7 @@ async function isAccepted(key: string): Promise<boolean> {
 
 describe('who may use the admin routes', () => {
   it("every one needs the operator's token: no key, a subscription's key and a wrong token are a 401", async () => {
-    expect(adminRoutes).toHaveLength(15);
+    expect(adminRoutes).toHaveLength(18);
     for (const { method, path } of adminRoutes) {
       const url = `/v1${path.replace('{id}', 'key_x')}`;
       for (const key of [null, gateway.key, 'wrong', `${token}x`, '']) {

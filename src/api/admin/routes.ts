@@ -3,6 +3,7 @@ import { json } from '../../http/reply.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { GatewayError } from '../../lib/errors.ts';
 import type { KeyMove, SubscriptionMove } from '../../platform/accounts/index.ts';
+import { adminJobRoutes } from './job-routes.ts';
 import { toKeyEntry, toList, toSubscriptionEntry, toUsageEntry, toUsageTotal } from './render.ts';
 import {
   ExpireBody,
@@ -171,6 +172,7 @@ export const adminRoutes: readonly Route[] = [
   defineKeyMove('revoke', 'Revoke a key for good'),
   expireKey,
   getUsage,
+  ...adminJobRoutes,
   ...adminWebhookRoutes,
 ];
 

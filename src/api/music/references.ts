@@ -1,6 +1,5 @@
 /** Reads the sounds that a song is made from, when the job is created. */
 import type { MediaFile } from '../../engines/contract/picture.ts';
-import { GatewayError } from '../../lib/errors.ts';
 import type { Platform } from '../../platform/index.ts';
 import { maxSoundBytes } from './schema.ts';
 import type { AskedMusic } from './translate.ts';
@@ -13,9 +12,7 @@ export function readReferences(
   return Promise.all(
     references.map(async ({ source, param }) => {
       const bytes = await attachments.read(source, { param, maxBytes: maxSoundBytes }, signal);
-      const { container } = await media.probe(bytes, param, signal);
-      if (container !== 'wav' && container !== 'mp3')
-        throw new GatewayError('invalid_request', `${param} must be WAV or MP3`, { param });
+      const { container } = await media.probe(bytes, param, signal, ['wav', 'mp3']);
       return { bytes, mediaType: container === 'wav' ? 'audio/wav' : 'audio/mpeg' };
     }),
   );

@@ -38,7 +38,7 @@ export const mediaTypes: Readonly<Record<AudioFormat, string>> = {
 const linkMs = 24 * 3600 * 1000;
 
 export function toPlainMusic(job: Job<MusicRender>, links: Links) {
-  const { id, modelId, request, status, outputs, baseUrl, costPicoUsd = 0n } = job;
+  const { id, modelId, request, status, outputs, baseUrl, costPicoUsd } = job;
   const path = `/music/${id}/content`;
   const urls = () => {
     const signed = links.sign(path, job.expiresAt ?? job.createdAt + linkMs);
@@ -60,7 +60,7 @@ export function toPlainMusic(job: Job<MusicRender>, links: Links) {
       ? { stream_url: `${baseUrl}/music/${id}/stream?index=0` }
       : {}),
     ...(status === 'completed' ? toOutputs(job, urls()) : {}),
-    ...toCommonEnd(job, costPicoUsd > 0n ? toUsd(costPicoUsd) : undefined),
+    ...toCommonEnd(job, costPicoUsd === undefined ? undefined : toUsd(costPicoUsd)),
   };
 }
 

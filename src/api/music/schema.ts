@@ -1,6 +1,7 @@
 /** What the music routes take and answer. Null means omitted. */
 import Type, { type Static, type TProperties, type TSchema } from 'typebox';
 import { commonJobMembers } from '../../http/jobs/schema.ts';
+import { providerOf } from '../../http/provider-options.ts';
 import { wholeNumber } from '../../http/whole-number.ts';
 
 function closed<P extends TProperties>(properties: P) {
@@ -106,7 +107,7 @@ export const MusicBody = Type.Object({
     ),
   ),
   callback_url: optional(Type.String({ description: 'https on a public host: told when the job has ended' })),
-  provider: Type.Optional(Type.Unknown({ description: '`options` carries settings; the rest is ignored' })),
+  provider: providerOf(settingProperties),
   /** Accepted and ignored. */
   user: Type.Optional(Type.Unknown()),
   session_id: Type.Optional(Type.Unknown()),

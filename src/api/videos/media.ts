@@ -26,17 +26,26 @@ export async function readMedia(
 ): Promise<ReadMedia> {
   const inputs: VideoRender['inputs'][number][] = [];
   const bytes: Buffer[] = [];
+  // The first failure ends the others: their work is for nothing.
+  const failed = new AbortController();
+  const stop = AbortSignal.any([signal, failed.signal]);
   let next = 0;
   const work = async () => {
     while (next < media.length) {
+      stop.throwIfAborted();
       const index = next++;
       const medium = media[index]!;
-      const read = await readMedium(medium, tools, signal);
+      const read = await readMedium(medium, tools, stop);
       inputs[index] = { use: medium.use, role: medium.role, mediaType: read.mediaType };
       bytes[index] = read.bytes;
     }
   };
-  await Promise.all(Array.from({ length: Math.min(atOnce, media.length) }, work));
+  try {
+    await Promise.all(Array.from({ length: Math.min(atOnce, media.length) }, work));
+  } catch (error) {
+    failed.abort(error);
+    throw error;
+  }
   return { inputs, bytes };
 }
 
@@ -57,8 +66,7 @@ async function readMedium({ use, source, param }: AskedMedium, tools: Tools, sig
     }
     case 'audio': {
       const bytes = await load(source, param, maxSoundBytes, tools, signal);
-      const { durationSeconds, container } = await tools.media.probe(bytes, param, signal);
-      if (container !== 'wav' && container !== 'mp3') throw refuse(param, 'must be WAV or MP3');
+      const { durationSeconds, container } = await tools.media.probe(bytes, param, signal, ['wav', 'mp3']);
       checkLength(durationSeconds, param);
       return { bytes, mediaType: container === 'wav' ? 'audio/wav' : 'audio/mpeg' };
     }

@@ -31,7 +31,7 @@ export interface VideoRender {
 const linkMs = 24 * 3600 * 1000;
 
 export function toPlainVideo(job: Job<VideoRender>, links: Links) {
-  const { id, modelId, request, status, outputs, baseUrl, costPicoUsd = 0n } = job;
+  const { id, modelId, request, status, outputs, baseUrl, costPicoUsd } = job;
   const [output] = outputs;
   return {
     id,
@@ -66,6 +66,6 @@ export function toPlainVideo(job: Job<VideoRender>, links: Links) {
           }),
         }
       : {}),
-    ...toCommonEnd(job, costPicoUsd > 0n ? toUsd(costPicoUsd) : undefined),
+    ...toCommonEnd(job, costPicoUsd === undefined ? undefined : toUsd(costPicoUsd)),
   };
 }

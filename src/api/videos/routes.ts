@@ -19,7 +19,11 @@ export const createVideo = defineRoute({
   summary: 'Start a video, from text, frames or references',
   tag,
   body: VideoBody,
-  multipart: { files: { input_reference: { maxCount: 1, maxBytes: maxImageBytes } } },
+  multipart: {
+    files: { input_reference: { maxCount: 1, maxBytes: maxImageBytes } },
+    // Films come as data URIs in fields too.
+    maxFieldBytes: maxVideoBodyBytes,
+  },
   maxBodyBytes: maxVideoBodyBytes,
   success: 202,
   response: VideoJob,

@@ -1,6 +1,7 @@
 /** What the video routes take and answer. Null means omitted. */
 import Type, { type Static, type TProperties, type TSchema } from 'typebox';
 import { commonJobMembers } from '../../http/jobs/schema.ts';
+import { providerOf } from '../../http/provider-options.ts';
 import { wholeNumber } from '../../http/whole-number.ts';
 
 function closed<P extends TProperties>(properties: P) {
@@ -100,17 +101,21 @@ const common = {
   seed: optional(wholeNumber),
   ...settingProperties,
   callback_url: optional(Type.String({ description: 'https on a public host: told when the job has ended' })),
-  provider: Type.Optional(Type.Unknown({ description: '`options` carries settings; the rest is ignored' })),
+  provider: providerOf(settingProperties),
   /** Accepted and ignored. */
   user: Type.Optional(Type.Unknown()),
   session_id: Type.Optional(Type.Unknown()),
   trace: Type.Optional(Type.Unknown()),
 };
 
-/** The first frame. */
-const inputReference = Type.Union([url, Type.Object({ image_url: Type.Union([url, media]) }), Type.Null()]);
+export const FirstFrame = Type.Object({ image_url: Type.Union([url, media]) });
 
-export const VideoBody = Type.Object({ ...common, input_reference: Type.Optional(inputReference) });
+export const VideoBody = Type.Object({
+  ...common,
+  input_reference: Type.Optional(
+    Type.Union([url, FirstFrame, Type.Null()], { description: 'The first frame' }),
+  ),
+});
 export type VideoBody = Static<typeof VideoBody>;
 
 export const VideoJob = closed({

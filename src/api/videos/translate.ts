@@ -9,7 +9,7 @@ import type { VideoModel } from '../../platform/catalog/index.ts';
 import { supportedParameters, videoSettings } from '../../platform/catalog/parameters.ts';
 import type { VideoRender } from './render.ts';
 import { toBilledSeconds, toExpectedMs, toSchedule } from './schedule.ts';
-import { type InputReference, type VideoBody, VideoSettings } from './schema.ts';
+import { FirstFrame, type InputReference, type VideoBody, VideoSettings } from './schema.ts';
 import { toVideoSize } from './size.ts';
 
 /** A medium as the request names it. */
@@ -29,6 +29,7 @@ export interface AskedVideo {
 }
 
 const settingRules = createValidator(VideoSettings);
+const firstFrameRules = createValidator(FirstFrame);
 const largestSeed = 2 ** 31;
 
 export function toVideo(body: VideoBody, upload: Buffer | undefined, model: VideoModel): AskedVideo {
@@ -124,21 +125,25 @@ function toFirstFrame(reference: NonNullable<VideoBody['input_reference']>): {
   param: string;
 } {
   const param = 'input_reference';
-  if (typeof reference !== 'string') {
-    const { image_url: image } = reference;
-    return typeof image === 'string'
-      ? { source: image, param: `${param}.image_url` }
-      : { source: image.url, param: `${param}.image_url.url` };
-  }
-  // In a form an object is a text of JSON.
-  if (!reference.trimStart().startsWith('{')) return { source: reference, param };
+  const named = typeof reference === 'string' ? fromJson(reference) : reference;
+  if (typeof named === 'string') return { source: named, param };
+  const { image_url: image } = named;
+  return typeof image === 'string'
+    ? { source: image, param: `${param}.image_url` }
+    : { source: image.url, param: `${param}.image_url.url` };
+}
+
+/** In a form an object is a text of JSON. */
+function fromJson(text: string): NonNullable<VideoBody['input_reference']> {
+  if (!text.trimStart().startsWith('{')) return text;
+  let value: unknown;
   try {
-    const { image_url: image } = JSON.parse(reference) as { image_url?: unknown };
-    if (typeof image === 'string') return { source: image, param: `${param}.image_url` };
+    value = JSON.parse(text);
   } catch {
-    // It is told below what it must be.
+    // No address begins so either.
   }
-  throw refuse(param, 'must be an https URL, a data URI or {image_url}');
+  if (firstFrameRules.check(value)) return value;
+  throw refuse('input_reference', 'must be an https URL, a data URI or {image_url}');
 }
 
 const kinds = { image_url: 'image', video_url: 'video', audio_url: 'audio' } as const;

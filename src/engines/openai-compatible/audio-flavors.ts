@@ -1,13 +1,15 @@
-/** Servers that speak, and servers that transcribe. */
+/** Servers that speak (one of them draws too), and servers that transcribe. */
 import type { SpeechRequest } from '../contract/speech.ts';
 import type { Fields, Flavor } from './flavor.ts';
+import { vllmOmniImages } from './image-quirks.ts';
 import { generic, vllm } from './text-flavors.ts';
 
-/** vLLM-Omni, which is a server of its own: one speech model, beside vLLM's routes. */
+/** vLLM-Omni, which is a server of its own: one model that speaks or draws, beside vLLM's routes. */
 export const vllmOmni: Flavor = {
   ...vllm,
   name: 'vllm-omni',
-  serves: ['speech', 'chat'],
+  serves: ['speech', 'chat', 'image'],
+  image: vllmOmniImages,
   embedding: undefined,
   rerank: undefined,
   decision: undefined,
@@ -64,6 +66,7 @@ export const kokoroFastapi: Flavor = {
   ...generic,
   name: 'kokoro-fastapi',
   serves: ['speech'],
+  image: undefined,
   embedding: undefined,
   rerank: undefined,
   decision: undefined,
@@ -108,6 +111,7 @@ const ears = {
   rerank: undefined,
   decision: undefined,
   speech: undefined,
+  image: undefined,
   health: { at: 'root', path: '/health' },
 } as const satisfies Omit<Flavor, 'name'>;
 

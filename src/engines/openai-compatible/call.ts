@@ -23,6 +23,8 @@ export interface CallParts {
   readonly timeoutMs: number;
   /** Between two signs of life after that. */
   readonly idleTimeoutMs: number;
+  /** More of an answer than this is not read. */
+  readonly maxBytes?: number | undefined;
 }
 
 /** A refusal is a sentence, sometimes a page of HTML. */
@@ -251,7 +253,7 @@ abstract class BodyCall<T> extends EngineCall {
     this.hasStarted = true;
     this.#chunks.push(chunk);
     this.#length += chunk.length;
-    if (this.#length > longestWhole) this.settleWith(failures.tooLong());
+    if (this.#length > (this.parts.maxBytes ?? longestWhole)) this.settleWith(failures.tooLong());
     else if (this.dueAt !== Number.POSITIVE_INFINITY)
       this.dueAt = this.parts.wheel.after(this.parts.idleTimeoutMs);
   }

@@ -19,6 +19,8 @@ export const failures = {
   unfinished: () => new GatewayError('unreachable', 'The engine stopped before its answer was finished'),
   soundless: (cause?: unknown) =>
     new GatewayError('unreachable', "The engine's answer is no sound that can be used", { cause }),
+  elsewhere: () =>
+    new GatewayError('unreachable', 'The engine answered with a link to another host, which is not followed'),
   tooLong: () => new GatewayError('unreachable', "The engine's answer is too long to be read"),
   late: () => new GatewayError('timeout', 'The engine did not answer in time'),
   silent: () => new GatewayError('timeout', 'The engine fell silent before its answer was finished'),

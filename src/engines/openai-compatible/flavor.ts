@@ -1,6 +1,8 @@
 /** What a flavour says: everything in which engines that speak OpenAI's language may differ. */
 import type { ContentPart, Thinking } from '../contract/chat.ts';
+import type { ImageRequest } from '../contract/image.ts';
 import type { ModelType } from '../contract/model-type.ts';
+import type { PictureFormat } from '../contract/picture.ts';
 import type { SpeechRequest } from '../contract/speech.ts';
 import type { TranscriptionRequest } from '../contract/transcription.ts';
 
@@ -14,6 +16,7 @@ export const flavorNames = [
   'kokoro-fastapi',
   'whisper.cpp',
   'speaches',
+  'stable-diffusion.cpp',
   'generic',
 ] as const;
 export type FlavorName = (typeof flavorNames)[number];
@@ -72,6 +75,19 @@ export interface TranscriptionQuirks {
   fields(request: TranscriptionRequest): Readonly<Record<string, string>>;
 }
 
+/**
+ * How it makes pictures: JSON to `POST /images/generations` under the OpenAI path, and a form to `/images/edits` for
+ * pictures that start from others.
+ */
+export interface ImageQuirks {
+  /** What it answers with when asked; for any other format it is asked for a png. */
+  readonly formats: readonly PictureFormat[];
+  /** In which field a mask goes, and what of it means "draw anew"; undefined: it takes no masks. */
+  readonly mask: { readonly field: string; readonly anew: 'clear' | 'white' } | undefined;
+  /** All that it is told besides files: numbers and texts, which are written as texts in a form. */
+  fields(request: ImageRequest, format: PictureFormat): Fields;
+}
+
 /** At the server's root, or under the OpenAI path. */
 export interface Place {
   readonly at: 'root' | 'api';
@@ -87,6 +103,7 @@ export interface Flavor {
   readonly decision: DecisionQuirks | undefined;
   readonly speech: SpeechQuirks | undefined;
   readonly transcription: TranscriptionQuirks | undefined;
+  readonly image: ImageQuirks | undefined;
   /** Chat templates rarely know the role `developer`. */
   readonly developerRole: 'developer' | 'system';
   /** Whether a list of text parts is sent as one text. */

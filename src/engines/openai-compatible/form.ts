@@ -1,4 +1,4 @@
-/** A form with a file (RFC 7578), as engines that take files want it. Pure but for its boundary. */
+/** A form with files (RFC 7578), as engines that take files want it. Pure but for its boundary. */
 import { randomBytes } from 'node:crypto';
 
 export interface FormFile {
@@ -10,17 +10,26 @@ export interface FormFile {
 
 export class Form {
   readonly type: string;
-  readonly bytes: Buffer;
+  /** The body, one piece behind the other: files of many megabytes are not copied. */
+  readonly pieces: readonly Buffer[];
+  readonly length: number;
 
-  constructor(fields: Readonly<Record<string, string>>, { field, filename, type, bytes }: FormFile) {
+  constructor(fields: Readonly<Record<string, string>>, files: readonly FormFile[]) {
     const boundary = `roundhouse-${randomBytes(16).toString('hex')}`;
     this.type = `multipart/form-data; boundary=${boundary}`;
     let head = '';
     for (const [name, value] of Object.entries(fields)) {
       head += `--${boundary}\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
     }
-    head += `--${boundary}\r\ncontent-disposition: form-data; name="${field}"; filename="${filename}"\r\n`;
-    head += `content-type: ${type}\r\n\r\n`;
-    this.bytes = Buffer.concat([Buffer.from(head), bytes, Buffer.from(`\r\n--${boundary}--\r\n`)]);
+    const pieces: Buffer[] = [];
+    for (const { field, filename, type, bytes } of files) {
+      head += `--${boundary}\r\ncontent-disposition: form-data; name="${field}"; filename="${filename}"\r\n`;
+      head += `content-type: ${type}\r\n\r\n`;
+      pieces.push(Buffer.from(head), bytes);
+      head = '\r\n';
+    }
+    pieces.push(Buffer.from(`${head}--${boundary}--\r\n`));
+    this.pieces = pieces;
+    this.length = pieces.reduce((sum, { length }) => sum + length, 0);
   }
 }

@@ -1,4 +1,4 @@
-/** Engines that speak OpenAI's language: vLLM, SGLang, llama.cpp's server, Ollama, TEI, speaches, and whatever else does. */
+/** Engines that speak OpenAI's language: vLLM, SGLang, llama.cpp's server, Ollama, TEI, stable-diffusion.cpp, and others. */
 import Type from 'typebox';
 import { GatewayError } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
@@ -6,6 +6,7 @@ import { loadUndici } from '../../lib/undici.ts';
 import { Wheel } from '../../lib/wheel.ts';
 import type { ChatPort, ChatRequest, ChatRun } from '../contract/chat.ts';
 import { commonEngineOptions, defineEngineKind, type Engine } from '../contract/engine.ts';
+import type { Studio } from '../contract/studio.ts';
 import { type Address, toAddress } from './address.ts';
 import { ask } from './ask.ts';
 import { toBody } from './body.ts';
@@ -16,6 +17,8 @@ import { createEmbeddingPort } from './embedding.ts';
 import { type Flavor, flavorNames } from './flavor.ts';
 import { flavors } from './flavors.ts';
 import { checkHealth } from './health.ts';
+import { createImagePort, mostImageBytes } from './image.ts';
+import { createMusicPort } from './music.ts';
 import { createQuestions } from './questions.ts';
 import { createRerankPort } from './rerank.ts';
 import { createSpeechPort } from './speech.ts';
@@ -33,7 +36,7 @@ const headerValue = '^[\\t\\x20-\\x7e]*$';
 
 export const openaiCompatible = defineEngineKind({
   kind: 'openai-compatible',
-  serves: ['chat', 'embedding', 'rerank', 'decision', 'speech', 'transcription'],
+  serves: ['chat', 'embedding', 'rerank', 'decision', 'speech', 'transcription', 'image', 'music'],
   options: Type.Object(
     {
       kind: Type.Literal('openai-compatible'),
@@ -59,7 +62,7 @@ export const openaiCompatible = defineEngineKind({
     { additionalProperties: false },
   ),
   servesWith: ({ flavor }) => flavors[flavor ?? 'generic'].serves,
-  create(options, { secret, log }) {
+  create(options, { secret, log, studio }) {
     const { url, flavor = 'generic', apiKeyEnv, headers, timeoutMs, idleTimeoutMs, maxBatch } = options;
     return createOpenaiCompatible({
       address: toAddress(url),
@@ -70,6 +73,7 @@ export const openaiCompatible = defineEngineKind({
       idleTimeoutMs: idleTimeoutMs ?? defaultIdleTimeoutMs,
       maxBatch,
       log,
+      studio,
     });
   },
 });
@@ -83,6 +87,8 @@ export interface EngineParts {
   idleTimeoutMs: number;
   maxBatch?: number | undefined;
   log?: Log;
+  /** Where masks are turned round for engines that read them the other way. */
+  studio?: Studio;
   wheel?: Wheel;
 }
 
@@ -100,6 +106,15 @@ export function createOpenaiCompatible(parts: EngineParts): Engine {
   const headers = toHeaders(parts);
   const question = { address, flavor, ask: ask.bind(undefined, pool, headers) };
   const questions = createQuestions({ pool, wheel, address, headers, timeoutMs, idleTimeoutMs });
+  const picturing = createQuestions({
+    pool,
+    wheel,
+    address,
+    headers,
+    timeoutMs,
+    idleTimeoutMs,
+    maxBytes: mostImageBytes,
+  });
   const countings = createQuestions({
     pool,
     wheel,
@@ -130,7 +145,7 @@ export function createOpenaiCompatible(parts: EngineParts): Engine {
     countTokens: (request, signal) => countTokens({ flavor, questions: countings }, request, signal),
   };
 
-  const { serves, embedding, rerank, decision, speech, transcription } = flavor;
+  const { serves, embedding, rerank, decision, speech, transcription, image } = flavor;
   return {
     kind: 'openai-compatible',
     ...(serves.includes('chat') ? { chat } : {}),
@@ -173,6 +188,12 @@ export function createOpenaiCompatible(parts: EngineParts): Engine {
     ...(transcription === undefined
       ? {}
       : { transcription: createTranscriptionPort({ questions, quirks: transcription }) }),
+    ...(image === undefined
+      ? {}
+      : { image: createImagePort({ questions: picturing, address, quirks: image, studio: parts.studio }) }),
+    ...(serves.includes('music')
+      ? { music: createMusicPort({ pool, wheel, address, headers, timeoutMs, idleTimeoutMs }) }
+      : {}),
     health: (signal) => checkHealth(question, signal),
     close() {
       closing ??= pool.close().then(() => wheel.close());

@@ -1,4 +1,6 @@
 /** Questions that an engine answers once, beside chat: JSON or a form there, JSON back, with the call's deadlines. */
+import { Readable } from 'node:stream';
+import type { Dispatcher } from 'undici';
 import type { GatewayError } from '../../lib/errors.ts';
 import type { Address } from './address.ts';
 import { toBodyText } from './body-text.ts';
@@ -22,20 +24,24 @@ export interface FormQuestions extends Questions {
   postForm<T>(place: Place, form: Form, read: (answer: Answer) => T, signal: AbortSignal): Promise<T>;
 }
 
+export interface FileQuestions extends FormQuestions {
+  /** The bytes at a path of the engine's own origin. */
+  fetch(path: string, signal: AbortSignal): Promise<Buffer>;
+}
+
 export interface QuestionParts extends Omit<CallParts, 'options'> {
   readonly address: Address;
   readonly headers: string[];
 }
 
-export function createQuestions({ address, headers, ...parts }: QuestionParts): FormQuestions {
+export function createQuestions({ address, headers, ...parts }: QuestionParts): FileQuestions {
   // All but the type, which a form has of its own.
   const typeAt = headers.findIndex((item, index) => index % 2 === 0 && item === 'content-type');
   const untyped = typeAt === -1 ? headers : headers.toSpliced(typeAt, 2);
 
   const send = <T>(
-    place: Place,
-    encoded: { headers: string[]; body: string | Buffer },
-    read: (answer: Answer) => T,
+    request: Dispatcher.DispatchOptions,
+    read: (bytes: Buffer, headers: IncomingHeaders) => T,
     signal: AbortSignal,
   ) =>
     new Promise<T>((resolve, reject) => {
@@ -43,8 +49,6 @@ export function createQuestions({ address, headers, ...parts }: QuestionParts): 
         reject(signal.reason);
         return;
       }
-      const path = address[place.at] + place.path;
-      const options = { method: 'POST' as const, path, ...encoded };
       const onAbort = () => {
         call.abort();
         reject(signal.reason);
@@ -55,15 +59,28 @@ export function createQuestions({ address, headers, ...parts }: QuestionParts): 
         if (error === undefined) resolve(result as T);
         else reject(error);
       };
-      const call = new AnswerCall({ ...parts, options }, done, (bytes, received) =>
-        read({ json: parse(bytes), headers: received }),
-      ).start();
+      const call = new AnswerCall({ ...parts, options: request }, done, read).start();
     });
 
+  const ask = <T>(
+    place: Place,
+    encoded: Pick<Dispatcher.DispatchOptions, 'headers' | 'body'>,
+    read: (answer: Answer) => T,
+    signal: AbortSignal,
+  ) =>
+    send(
+      { method: 'POST', path: address[place.at] + place.path, ...encoded },
+      (bytes, received) => read({ json: parse(bytes), headers: received }),
+      signal,
+    );
+
   return {
-    post: (place, body, read, signal) => send(place, { headers, body: toBodyText(body) }, read, signal),
-    postForm: (place, { type, bytes }, read, signal) =>
-      send(place, { headers: ['content-type', type, ...untyped], body: bytes }, read, signal),
+    post: (place, body, read, signal) => ask(place, { headers, body: toBodyText(body) }, read, signal),
+    postForm(place, { type, length, pieces }, read, signal) {
+      const own = ['content-type', type, 'content-length', String(length), ...untyped];
+      return ask(place, { headers: own, body: Readable.from(pieces, { objectMode: false }) }, read, signal);
+    },
+    fetch: (path, signal) => send({ method: 'GET', path, headers: untyped }, (bytes) => bytes, signal),
   };
 }
 

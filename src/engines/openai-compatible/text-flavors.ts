@@ -1,6 +1,7 @@
 /** Servers of text models: what each takes and leaves out. */
 import type { Effort, Thinking } from '../contract/chat.ts';
 import type { Fields, Flavor, MediaPart, TranscriptionQuirks } from './flavor.ts';
+import { openaiImages, sglangImages } from './image-quirks.ts';
 
 /** Engines that take an effort at all go up to `max`. */
 const toEngineEffort = (effort: Effort) => (effort === 'ultra' ? 'max' : effort);
@@ -79,6 +80,7 @@ export const vllm: Flavor = {
   decision: { parallel: 8, stopsThinking: true },
   speech: undefined,
   transcription: openaiTranscription,
+  image: undefined,
   developerRole: 'system',
   joinsText: false,
   media: byUri,
@@ -110,8 +112,10 @@ export const vllm: Flavor = {
 export const sglang: Flavor = {
   ...vllm,
   name: 'sglang',
-  serves: ['chat', 'embedding', 'rerank', 'decision'],
+  // Pictures come from SGLang-diffusion, which is a server of its own beside the one for text.
+  serves: ['chat', 'embedding', 'rerank', 'decision', 'image'],
   transcription: undefined,
+  image: sglangImages,
   // It cuts only when it was started with --allow-auto-truncate.
   embedding: { batch: 256, parallel: 2, takesTokens: true, truncation: {} },
   // Documents are sent back unless that is declined.
@@ -149,6 +153,7 @@ export const llamaCpp: Flavor = {
   decision: { parallel: 2, stopsThinking: true },
   speech: undefined,
   transcription: undefined,
+  image: undefined,
   developerRole: 'system',
   joinsText: false,
   // Audio and video must be bare base64; only images may be data URIs.
@@ -204,6 +209,7 @@ export const ollama: Flavor = {
   decision: { parallel: 1, stopsThinking: true },
   speech: undefined,
   transcription: undefined,
+  image: undefined,
   developerRole: 'system',
   // Every part of a list becomes a message of its own, without its tool call id.
   joinsText: true,
@@ -237,7 +243,7 @@ function toOllamaEffort(effort: Effort): string {
 
 export const generic: Flavor = {
   name: 'generic',
-  serves: ['chat', 'embedding', 'rerank', 'decision', 'speech', 'transcription'],
+  serves: ['chat', 'embedding', 'rerank', 'decision', 'speech', 'transcription', 'image', 'music'],
   // Services take from 96 inputs at a time (Cohere) to 2,048 (OpenAI), and refuse fields that they do not know.
   embedding: { batch: 96, parallel: 1, takesTokens: true, truncation: {} },
   // As Cohere and Jina have it.
@@ -252,6 +258,7 @@ export const generic: Flavor = {
   // What OpenAI's own route takes and nothing else.
   speech: { makesVoices: false, fields: () => ({}) },
   transcription: openaiTranscription,
+  image: openaiImages,
   developerRole: 'developer',
   joinsText: false,
   media: (part) => (part.type === 'audio' ? inputAudio(part) : byUri(part)),
@@ -293,5 +300,6 @@ export const tei: Flavor = {
   decision: undefined,
   speech: undefined,
   transcription: undefined,
+  image: undefined,
   health: { at: 'root', path: '/health' },
 };

@@ -32,7 +32,7 @@ function toForm(request: TranscriptionRequest, quirks: TranscriptionQuirks): For
     ...(temperature === undefined ? {} : { temperature: String(temperature) }),
   };
   const bytes = toWav(samples);
-  return new Form(fields, { field: 'file', filename: 'audio.wav', type: 'audio/wav', bytes });
+  return new Form(fields, [{ field: 'file', filename: 'audio.wav', type: 'audio/wav', bytes }]);
 }
 
 export function readTranscript({ json }: Answer): TranscriptionResult {

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createNearStudio, readPixels } from '../../../test/support/near-studio.ts';
+import { createLog } from '../../lib/log.ts';
+import { createStudio } from '../../platform/media/studio.ts';
 import type { ImageRequest } from '../contract/image.ts';
 import type { Studio } from '../contract/studio.ts';
 import { createSandboxImage } from './image.ts';
@@ -179,5 +181,25 @@ describe('the sandbox’s images', () => {
       },
     };
     await expect(createSandboxImage(broken).generate(asked, never)).rejects.toThrow('the studio is closed');
+  });
+
+  it('[IMG-37] come out of the studio’s own process, the same as ever', { timeout: 30_000 }, async () => {
+    const studio = createStudio({ log: createLog('silent') });
+    try {
+      const port = createSandboxImage(studio);
+      const [first, second] = await port.generate({ ...asked, count: 2 }, never);
+      const again = await port.generate({ ...asked, count: 2 }, never);
+      expect(again).toEqual([first, second]);
+      const { data } = await readPixels(first!.bytes);
+      expect(data).toEqual((await readPixels((await open().generate({ count: 2 }))[0]!.bytes)).data);
+      const mask = {
+        bytes: await open().one({ background: 'transparent', prompt: 'a heart' }),
+        mediaType: 'image/png',
+      };
+      const reference = { bytes: second!.bytes, mediaType: 'image/png' };
+      expect(await port.generate({ ...asked, references: [reference], mask }, never)).toHaveLength(1);
+    } finally {
+      await studio.close();
+    }
   });
 });

@@ -13,7 +13,7 @@ import { toSeed } from './seed.ts';
 
 const module = new URL('./picture/render.ts', import.meta.url);
 
-/** A quarter of the slowest that was measured would do: 2 s for 4 megapixels (watercolour, one core, Node 24). */
+/** Three times the slowest that was measured: 2.8 s for 4 megapixels (a forest in watercolour, a busy machine, Node 24). */
 const cpuMsPerMegapixel = 2_000;
 const leastCpuMs = 10_000;
 /** Even noise takes little more than its pixels. */

@@ -15,6 +15,7 @@ import { createSandboxRerank } from './rerank.ts';
 import { ScriptOptions } from './script.ts';
 import { createSandboxSpeech } from './speech.ts';
 import { createSandboxTranscription } from './transcription.ts';
+import { createSandboxVideo } from './video.ts';
 
 const defaultSpeedup = 8;
 
@@ -44,6 +45,7 @@ export const sandbox = defineEngineKind({
       speech: createSandboxSpeech(),
       transcription: createSandboxTranscription(),
       image: createSandboxImage(studio),
+      video: createSandboxVideo(studio, { speedup }),
       music: createSandboxMusic({ studio, packs: instruments === 'recorded' ? packs : undefined, speedup }),
       health: async () => ({ ok: true }),
       close: () => packs.close(),

@@ -53,9 +53,11 @@ function toView(call: Call, platform: Platform, kind: JobKind, job: Job): PlainJ
 export function defineJobRoutes(spec: JobRoutesSpec): readonly Route[] {
   const { kind, path, tag, schema } = spec;
   const name = kind.kind;
+  const idForm = idFormOf(name);
   const read = defineRoute({
     method: 'GET',
     path: `${path}/{id}`,
+    idForm,
     access: 'key',
     summary: `Read a ${name} job`,
     tag,
@@ -96,6 +98,7 @@ export function defineJobRoutes(spec: JobRoutesSpec): readonly Route[] {
   const remove = defineRoute({
     method: 'DELETE',
     path: `${path}/{id}`,
+    idForm,
     access: 'key',
     summary: `Cancel a ${name} job, or delete one that has ended with what it made`,
     tag,
@@ -103,11 +106,12 @@ export function defineJobRoutes(spec: JobRoutesSpec): readonly Route[] {
     failures: ['not_found', 'conflict'],
     async handle(call, platform) {
       const { id } = call.params as { id: string };
-      const removal = hasIdForm(name, id)
+      const removal = idForm.test(id)
         ? await platform.jobs.remove(name, id, call.caller.subscriptionId)
         : undefined;
       if (removal === undefined) throw unknown(name, id);
-      if (removal.outcome === 'deleted') return { id, object: spec.deleted, deleted: true };
+      if (removal.outcome === 'deleted')
+        return json({ id, object: spec.deleted, deleted: true }, { headers: vary });
       return jobReply(call, platform, kind, removal.job);
     },
   });
@@ -156,13 +160,13 @@ export async function findJob(
   id: string,
   subscriptionId: string | undefined,
 ): Promise<Job> {
-  const job = hasIdForm(kind, id) ? await jobs.find(kind, id, subscriptionId) : undefined;
+  const job = idFormOf(kind).test(id) ? await jobs.find(kind, id, subscriptionId) : undefined;
   if (job === undefined) throw unknown(kind, id);
   return job;
 }
 
-function hasIdForm(kind: string, id: string): boolean {
-  return id.startsWith(`${kind}_`) && /^[0-9a-f]{24}$/.test(id.slice(kind.length + 1));
+function idFormOf(kind: string): RegExp {
+  return new RegExp(`^${kind}_[0-9a-f]{24}$`);
 }
 
 function unknown(name: string, id: string): GatewayError {

@@ -16,11 +16,11 @@ import { createEndings } from './endings.ts';
 import { inputsOf } from './files.ts';
 import { addLeftovers, createLeftovers, takeBack } from './leftovers.ts';
 import type { Run } from './run.ts';
-import { removalOf } from './states.ts';
+import { hasEnded, removalOf } from './states.ts';
 import * as store from './store.ts';
 import { createSweep } from './sweep.ts';
 import { realTimers, type Timers } from './timers.ts';
-import type { Job, JobKind, JobListing, JobPage, Jobs, NewJob, Removal } from './types.ts';
+import type { Job, JobFilter, JobKind, JobListing, JobPage, Jobs, NewJob, Removal } from './types.ts';
 import { createWorker } from './worker.ts';
 
 export interface JobsSettings {
@@ -129,12 +129,12 @@ export function createJobs(parts: JobsParts): WorkingJobs {
     return (await endings.expire(job.id)) ?? (await store.findJob(database, job.id, {}, now())) ?? job;
   }
 
-  async function find(id: string, filter: store.JobFilter): Promise<Job | undefined> {
+  async function find(id: string, filter: JobFilter): Promise<Job | undefined> {
     const job = await store.findJob(database, id, filter, now());
     return job === undefined ? undefined : upToDate(job);
   }
 
-  async function list(filter: store.JobFilter, listing: JobListing): Promise<JobPage> {
+  async function list(filter: JobFilter, listing: JobListing): Promise<JobPage> {
     const jobs = await store.selectJobs(database, filter, listing, now());
     const page = await Promise.all(jobs.slice(0, listing.limit).map(upToDate));
     return { jobs: page, hasMore: jobs.length > listing.limit };
@@ -175,6 +175,20 @@ export function createJobs(parts: JobsParts): WorkingJobs {
         const job = await find(id, { kind, subscriptionId });
         return job === undefined ? undefined : remove(job);
       }),
+
+    operator: {
+      list: (filter, listing) => answered(() => list(filter, listing)),
+      find: (id) => answered(() => find(id, {})),
+      cancel: (id) =>
+        answered(async () => {
+          const job = await find(id, {});
+          if (job === undefined) return undefined;
+          if (hasEnded(job.status)) {
+            throw new GatewayError('conflict', `The job ${id} is ${job.status}: it cannot be cancelled`);
+          }
+          return cancel(job);
+        }),
+    },
 
     start() {
       worker.start();

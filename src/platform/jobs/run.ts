@@ -47,7 +47,7 @@ const progressEveryMs = 1_000;
 const persistPausesMs = [500, 1_000, 2_000, 4_000, 8_000];
 
 export function startRun(parts: RunParts, kind: JobKind, lease: Lease): Run {
-  const { database, objects, endings, now, log, timers, workerId, leaseMs } = parts;
+  const { database, objects, recordings, endings, now, log, timers, workerId, leaseMs } = parts;
   const { job } = lease;
   const token: store.Token = { id: job.id, workerId, attempt: job.attempt };
   const about = { job: job.id, model: job.modelId, attempt: job.attempt };
@@ -135,6 +135,8 @@ export function startRun(parts: RunParts, kind: JobKind, lease: Lease): Run {
     );
     if (isKept !== true) return discard();
     await objects.remove(attemptOf(job.id, job.attempt));
+    // Who begins to listen before the next attempt plays waits for it, and hears nothing of this one.
+    await recordings.remove(job.id);
   }
 
   /** Another process goes on at once. The attempt did not fail; but its render was stopped at the engine too. */

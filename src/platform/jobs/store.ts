@@ -6,7 +6,7 @@
 import type { Database, Row, Sql } from '../../storage/database.ts';
 import { skipLocked, turnLock } from '../../storage/dialect.ts';
 import { columns, columnsAndPosition, type Lease, toJob, toLease } from './row.ts';
-import type { Job, JobErrorCode, JobKindName, JobListing, JobOutput, JobStatus } from './types.ts';
+import type { Job, JobErrorCode, JobFilter, JobKindName, JobListing, JobOutput, JobStatus } from './types.ts';
 
 type Dialect = Database['dialect'];
 
@@ -58,13 +58,6 @@ export async function insertJob(sql: Sql, job: InsertedJob): Promise<void> {
       JSON.stringify(job.inputKeys),
     ],
   );
-}
-
-export interface JobFilter {
-  readonly kind?: JobKindName | undefined;
-  readonly subscriptionId?: string | undefined;
-  readonly modelId?: string | undefined;
-  readonly status?: JobStatus | undefined;
 }
 
 export async function findJob(

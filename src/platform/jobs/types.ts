@@ -105,6 +105,22 @@ export interface JobListing {
 
 export type Removal = { readonly outcome: 'cancelled'; readonly job: Job } | { readonly outcome: 'deleted' };
 
+/** Absent: of any. */
+export interface JobFilter {
+  readonly kind?: JobKindName | undefined;
+  readonly subscriptionId?: string | undefined;
+  readonly modelId?: string | undefined;
+  readonly status?: JobStatus | undefined;
+}
+
+/** The jobs of all subscriptions. */
+export interface OperatorJobs {
+  list(filter: JobFilter, listing: JobListing): Promise<JobPage>;
+  find(id: string): Promise<Job | undefined>;
+  /** Throws `conflict` when it has ended. Undefined: there is no such job. */
+  cancel(id: string): Promise<Job | undefined>;
+}
+
 export interface Jobs {
   create(job: NewJob): Promise<Job>;
   find(kind: JobKindName, id: string, subscriptionId: string | undefined): Promise<Job | undefined>;
@@ -114,6 +130,7 @@ export interface Jobs {
    * to be cancelled ends before that, throws `conflict` (permanent) and changes nothing. Undefined: there is no such job.
    */
   remove(kind: JobKindName, id: string, subscriptionId: string): Promise<Removal | undefined>;
+  readonly operator: OperatorJobs;
   /** Begins to lease and sweep. A gateway that leaves the work to worker processes does not call it. */
   start(): void;
   /** Gives leases back: what was under way is taken up by another process. */

@@ -238,7 +238,8 @@ export function createPool<Kinds extends AnyKinds<Kinds> = JobKinds>(parts: Pool
           throw new JobFailure(reason, answer.detail, answer.problem);
         }
       } catch (error) {
-        if (busy.isOver && !signal.aborted && !isClosed) {
+        // One that answered and was put away afterwards is not lost.
+        if (busy.isOver && !isOver && !signal.aborted && !isClosed) {
           isOver = true;
           const { pid } = busy;
           const { code, signal: by, lastWords } = await busy.ended;

@@ -55,6 +55,7 @@ export function toCommand(walls: Walls): Command {
     '--allow-addons',
     ...[...folders].map((folder) => `--allow-fs-read=${folder.endsWith(sep) ? folder : folder + sep}`),
     '--allow-fs-read=/dev/null',
+    '--allow-fs-read=/proc/self/status',
     ...files.map((file) => `--allow-fs-read=${fileURLToPath(file)}`),
     '--disable-warning=ExperimentalWarning',
     '--disable-warning=SecurityWarning',

@@ -3,7 +3,14 @@ import type { PictureKind, SniffPicture } from './types.ts';
 
 const pngStart = '\x89PNG\r\n\x1a\n';
 const heicBrands: ReadonlySet<string> = new Set([
-  ...['heic', 'heix', 'heim', 'heis', 'hevc', 'hevx', 'hevm', 'hevs'],
+  'heic',
+  'heix',
+  'heim',
+  'heis',
+  'hevc',
+  'hevx',
+  'hevm',
+  'hevs',
 ]);
 const avifBrands: ReadonlySet<string> = new Set(['avif', 'avis']);
 /** Any codec may be behind these: the other brands say which. */

@@ -42,14 +42,15 @@ export interface FinishedPicture extends MediaFile {
 
 export interface Pictures {
   /**
-   * A client's picture, decoded once to prove that it is one, as an engine can take it: png, jpeg and webp stay the
-   * bytes that they are, the first frame of the rest becomes a png. Rejects with `invalid_request` naming `param` when
-   * the bytes are no picture of an accepted kind, broken, or larger than can be drawn.
+   * A client's picture, decoded once to prove that it is one, as an engine can take it: png, jpeg and webp that stand
+   * still stay the bytes that they are, the first frame of the rest becomes a png. Width and height are those of the
+   * picture as it is looked at. Rejects with `invalid_request` naming `param` when the bytes are no picture of an
+   * accepted kind, broken, or larger than can be drawn.
    */
   accept(bytes: Buffer, options: AcceptOptions, signal: AbortSignal): Promise<AcceptedPicture>;
   /**
    * An engine's picture as the client asked for it. Stays the bytes that it is where nothing has to change. Rejects with
-   * `unreachable` when the engine's bytes are no picture.
+   * `unreachable` when the engine's bytes are no picture, or one that is too large to be written anew.
    */
   finish(bytes: Buffer, options: FinishOptions, signal: AbortSignal): Promise<FinishedPicture>;
   close(): Promise<void>;

@@ -1,11 +1,11 @@
 /** What stands in a scene, each on a small layer of its own, and how it moves there. */
-import { createRandom, type Random, toSeed } from '../seed.ts';
 import { Canvas } from '../picture/canvas.ts';
 import { type Colour, darken, fade, mix, rgb } from '../picture/colour.ts';
 import { Pen } from '../picture/pen.ts';
 import type { Placed, Scene } from '../picture/scene.ts';
 import { subjects } from '../picture/subjects/index.ts';
 import type { SubjectKind } from '../picture/words.ts';
+import { createRandom, toSeed } from '../seed.ts';
 import type { Direction } from './direction.ts';
 import { Layer } from './layer.ts';
 import type { Placement } from './raster.ts';
@@ -256,10 +256,8 @@ export function placementOf(actor: Actor, pose: Pose, toX: number, toY: number, 
   };
 }
 
-/** Where something shines of its own. */
-export function lampOf({ kind, placed }: Actor, random: Random) {
-  if (kind === 'lighthouse') return { x: 0, y: -0.86 * placed.height, colour: rgb(0xffe9a0), isTurning: true };
-  if (kind === 'rocket')
-    return { x: 0, y: 0.04 * placed.height, colour: rgb(0xffa040), isTurning: random.next() < 0 };
-  return undefined;
-}
+/** Where something shines of its own: so high above its foot, in its own heights. */
+export const lamps: Partial<Record<SubjectKind, { readonly up: number; readonly colour: Colour }>> = {
+  lighthouse: { up: 0.86, colour: rgb(0xffe9a0) },
+  rocket: { up: -0.04, colour: rgb(0xffa040) },
+};

@@ -30,7 +30,8 @@ const moves: readonly Move[] = [
     to: { zoom: 0 },
   },
   {
-    words: /\b(?:zoom(?:s|ing)? in|push(?:es|ing)? in|dolly in|close[- ]?up|closing in|moves? (?:in|closer))\b/,
+    words:
+      /\b(?:zoom(?:s|ing)? in|push(?:es|ing)? in|dolly in|close[- ]?up|closing in|moves? (?:in|closer))\b/,
     from: { zoom: 0 },
     to: { zoom: 1 },
   },
@@ -40,7 +41,8 @@ const moves: readonly Move[] = [
     to: { x: -1, zoom: 0.5 },
   },
   {
-    words: /\b(?:pan(?:s|ning)?|track(?:s|ing)?|moves?|moving|slid(?:es|ing)) (?:to the )?right\b|\btracking shot\b/,
+    words:
+      /\b(?:pan(?:s|ning)?|track(?:s|ing)?|moves?|moving|slid(?:es|ing)) (?:to the )?right\b|\btracking shot\b/,
     from: { x: -1, zoom: 0.5 },
     to: { x: 1, zoom: 0.5 },
   },

@@ -12,14 +12,14 @@ export class Layer {
   readonly height: number;
   /** One pixel more than the picture is wide, so that the last one has a neighbour. */
   readonly stride: number;
-  readonly pixels: Uint32Array;
+  readonly pixels: Int32Array;
   readonly rows: Uint8Array;
 
   constructor(width: number, height: number) {
     this.width = width;
     this.height = height;
     this.stride = width + 1;
-    this.pixels = new Uint32Array(this.stride * (height + 1));
+    this.pixels = new Int32Array(this.stride * (height + 1));
     this.rows = new Uint8Array(height + 1);
   }
 
@@ -64,9 +64,9 @@ export class Layer {
 }
 
 function toPacked(r: number, g: number, b: number, a: number): number {
-  if (a === 255) return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
+  if (a === 255) return (255 << 24) | (b << 16) | (g << 8) | r;
   if (a === 0) return 0;
   const share = a / 255;
   const part = (value: number) => Math.round(value * share);
-  return ((a << 24) | (part(b) << 16) | (part(g) << 8) | part(r)) >>> 0;
+  return (a << 24) | (part(b) << 16) | (part(g) << 8) | part(r);
 }

@@ -36,14 +36,14 @@ export interface Light {
 export class Raster {
   readonly width: number;
   readonly height: number;
-  readonly pixels: Uint32Array;
+  readonly pixels: Int32Array;
   /** The same memory, as the film takes it. */
   readonly bytes: Uint8Array;
 
   constructor(width: number, height: number) {
     this.width = width;
     this.height = height;
-    this.pixels = new Uint32Array(width * height);
+    this.pixels = new Int32Array(width * height);
     this.bytes = new Uint8Array(this.pixels.buffer);
   }
 
@@ -191,15 +191,15 @@ export class Raster {
 }
 
 function clamp(value: number, most: number): number {
-  return value < 0 ? 0 : value > most ? most : value;
+  return Math.max(0, Math.min(most, value));
 }
 
 function toPixel({ r, g, b }: Light): number {
-  return ((255 << 24) | (Math.round(b) << 16) | (Math.round(g) << 8) | Math.round(r)) >>> 0;
+  return (255 << 24) | (Math.round(b) << 16) | (Math.round(g) << 8) | Math.round(r);
 }
 
 /** Between four neighbours; `fx` and `fy` are shares of 256 of the right and the lower ones. */
-function between(pixels: Uint32Array, at: number, stride: number, fx: number, fy: number): number {
+function between(pixels: Int32Array, at: number, stride: number, fx: number, fy: number): number {
   const a = pixels[at]!;
   const b = pixels[at + 1]!;
   const gx = 256 - fx;
@@ -214,7 +214,7 @@ function between(pixels: Uint32Array, at: number, stride: number, fx: number, fy
     low = ((Math.imul(low, gy) + Math.imul(lower, fy)) >>> 8) & pair;
     high = ((Math.imul(high, gy) + Math.imul(higher, fy)) >>> 8) & pair;
   }
-  return (low | (high << 8)) >>> 0;
+  return low | (high << 8);
 }
 
 /** A colour that was multiplied by its opacity, over one that covers. */
@@ -225,25 +225,25 @@ function over(colour: number, under: number): number {
   const rest = 256 - a - (a >> 7);
   const low = (colour & pair) + ((Math.imul(under & pair, rest) >>> 8) & pair);
   const high = ((colour >>> 8) & 0xff) + ((Math.imul((under >>> 8) & 0xff, rest) >>> 8) & 0xff);
-  return ((255 << 24) | (low & pair) | ((high & 0xff) << 8)) >>> 0;
+  return (255 << 24) | (low & pair) | ((high & 0xff) << 8);
 }
 
 function weaken(colour: number, force: number): number {
   const low = (Math.imul(colour & pair, force) >>> 8) & pair;
   const high = (Math.imul((colour >>> 8) & pair, force) >>> 8) & pair;
-  return (low | (high << 8)) >>> 0;
+  return low | (high << 8);
 }
 
 function mixed(one: number, other: number, force: number): number {
   const rest = 256 - force;
   const low = ((Math.imul(one & pair, rest) + Math.imul(other & pair, force)) >>> 8) & pair;
   const high = ((Math.imul((one >>> 8) & pair, rest) + Math.imul((other >>> 8) & pair, force)) >>> 8) & pair;
-  return (low | (high << 8)) >>> 0;
+  return low | (high << 8);
 }
 
 function brighten(colour: number, { r, g, b }: Light, force: number): number {
   const red = Math.min(255, (colour & 0xff) + r * force);
   const green = Math.min(255, ((colour >>> 8) & 0xff) + g * force);
   const blue = Math.min(255, ((colour >>> 16) & 0xff) + b * force);
-  return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
+  return (255 << 24) | (blue << 16) | (green << 8) | red;
 }

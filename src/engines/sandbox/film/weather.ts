@@ -1,6 +1,7 @@
 /** What moves in the air and on the water: rain, snow, stars, glitter, motes, lights. A few hundred spots, cheap to draw. */
-import { createRandom, type Random, toSeed } from '../seed.ts';
+
 import type { Scene } from '../picture/scene.ts';
+import { createRandom, type Random, toSeed } from '../seed.ts';
 import type { Light, Raster } from './raster.ts';
 
 export interface Weather {
@@ -32,7 +33,14 @@ const rain: Painter = (raster, { x, y, size, phase }, seconds, strength, unit) =
   const fall = wrap(y + seconds * (1.5 + 0.8 * size));
   const long = unit * (0.028 + 0.03 * size);
   const left = wrap(x - fall * 0.12 + phase) * 1.1 * raster.width;
-  raster.streak(left, fall * raster.height * 1.1 - long, -long * 0.28, long, { r: 214, g: 226, b: 245 }, 0.42 * strength);
+  raster.streak(
+    left,
+    fall * raster.height * 1.1 - long,
+    -long * 0.28,
+    long,
+    { r: 214, g: 226, b: 245 },
+    0.42 * strength,
+  );
 };
 
 const snow: Painter = (raster, { x, y, size, phase }, seconds, strength, unit) => {
@@ -78,7 +86,13 @@ const traffic: Painter = (raster, { x, y, size, phase }, seconds, strength, unit
   const along = wrap(x + (isComing ? 1 : -1) * seconds * (0.05 + 0.04 * size));
   const light = isComing ? { r: 255, g: 240, b: 200 } : { r: 255, g: 70, b: 60 };
   const row = (isComing ? 0.955 : 0.93) + y * 0.012;
-  raster.glow(along * raster.width, row * raster.height, unit * (0.008 + 0.006 * size), light, 0.8 * strength);
+  raster.glow(
+    along * raster.width,
+    row * raster.height,
+    unit * (0.008 + 0.006 * size),
+    light,
+    0.8 * strength,
+  );
 };
 
 const orb =
@@ -93,7 +107,10 @@ const orb =
 /** `density` 1 is as usual: more steps draw more of it. */
 export function createWeather(scene: Scene, seed: bigint, density: number): Weather {
   const random = createRandom(toSeed([seed, 'weather']));
-  const swarm = (count: number, paint: Painter): Swarm => ({ spots: spotsOf(count * density, random), paint });
+  const swarm = (count: number, paint: Painter): Swarm => ({
+    spots: spotsOf(count * density, random),
+    paint,
+  });
   const swarms = swarmsOf(scene, swarm);
   return {
     draw(raster, seconds, strength) {

@@ -31,7 +31,7 @@ describe('a form', () => {
   it('has its parts in the order of songs', () => {
     const kinds = (seconds: number) => fitForm({ ...wish, seconds }).sections.map(({ kind }) => kind);
     expect(kinds(5)).toEqual(['verse', 'end']);
-    expect(kinds(19)).toEqual(['verse', 'chorus', 'end']);
+    expect(kinds(20)).toEqual(['verse', 'chorus', 'end']);
     expect(kinds(30)).toEqual(['intro', 'verse', 'chorus', 'end']);
     expect(kinds(240)[0]).toBe('intro');
     expect(kinds(240)).toEqual(expect.arrayContaining(['verse', 'chorus', 'bridge', 'solo', 'outro']));

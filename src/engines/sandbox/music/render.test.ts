@@ -119,7 +119,9 @@ describe('a song that is played', () => {
   it('stops when nobody waits any more', async () => {
     let emitted = 0;
     const stage = {
-      emit: async () => void (emitted += 1),
+      emit: async () => {
+        emitted += 1;
+      },
       throwIfStopped() {
         if (emitted === 3) throw new Error('stopped');
       },

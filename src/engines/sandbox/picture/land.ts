@@ -243,12 +243,11 @@ function paintBeach({ pen, scene, noise, random, unit }: Brush): void {
 /** The light on the water below sun or moon. */
 function paintGlitter(
   pen: Pen,
-  { horizon, palette, height, width, time }: Scene,
+  { horizon, palette, height, lightX: x, time }: Scene,
   random: Random,
   unit: number,
 ): void {
   if (time === 'storm') return;
-  const x = width * 0.5;
   for (let index = 0; index < 120; index++) {
     const near = random.next();
     const y = horizon + (height - horizon) * near * 0.9 + 2;

@@ -5,7 +5,7 @@ import { Canvas } from './canvas.ts';
 import { compose, cutOut, cutOval, layPrints, tint, toOpening } from './edit.ts';
 import { paintOver, paintPicture } from './paint.ts';
 import { readPrompt, type Wish } from './read-prompt.ts';
-import { addTouches, approach, strengthen } from './refine.ts';
+import { addTouches, approach, sharpen, strengthen } from './refine.ts';
 import { covering } from './scale.ts';
 import { applyStyle } from './style.ts';
 
@@ -90,6 +90,7 @@ function redraw(canvas: Canvas, work: Work, prints: readonly Pixels[]): void {
 function finish(canvas: Canvas, { request, wish, seed, updates }: Work): void {
   const chance = (purpose: string) => createRandom(toSeed([seed, purpose]));
   addTouches(canvas, updates, chance('touches'));
+  sharpen(canvas, updates);
   applyStyle(canvas, wish.style, chance('style'));
   strengthen(canvas, request.guidanceScale ?? 0);
   approach(canvas, updates);

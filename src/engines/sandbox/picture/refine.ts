@@ -1,6 +1,7 @@
 /**
  * How a picture becomes finer step by step. The first step blocks it in: large patches of colour. Every further one is
- * an update: it halves what is still missing and adds touches of the brush, smaller each time. N steps: N − 1 updates.
+ * an update: it halves what is still missing, draws the edges more firmly and adds touches of the brush, smaller each
+ * time. N steps: N − 1 updates.
  */
 import type { Random } from '../seed.ts';
 import type { Canvas } from './canvas.ts';
@@ -18,7 +19,7 @@ export function addTouches(canvas: Canvas, updates: number, random: Random): voi
   const { width, height, data } = canvas;
   const unit = Math.min(width, height);
   for (let update = 1; update <= updates; update++) {
-    const long = (unit * 0.028) / Math.sqrt(update);
+    const long = (unit * 0.02) / Math.sqrt(update);
     for (let touch = 0; touch < touchesPerUpdate; touch++) {
       const [x, y] = [random.next() * width, random.next() * height];
       const turn = random.next() - 0.5;
@@ -27,7 +28,28 @@ export function addTouches(canvas: Canvas, updates: number, random: Random): voi
       if ((data[at + 3] ?? 0) < 255) continue;
       const under: Colour = { r: data[at] ?? 0, g: data[at + 1] ?? 0, b: data[at + 2] ?? 0, a: 1 };
       const colour = isLight ? lighten(under, 0.12) : darken(under, 0.1);
-      pen.ellipse(x, y, long, long * 0.22, fade(colour, 0.2), turn * 0.3);
+      pen.ellipse(x, y, long, long * 0.22, fade(colour, 0.14), turn * 0.3);
+    }
+  }
+}
+
+const sharpnessPerUpdate = 0.008;
+
+/** Every update draws the edges a little more firmly. */
+export function sharpen({ data, width, height }: Canvas, updates: number): void {
+  if (updates === 0) return;
+  const strength = updates * sharpnessPerUpdate;
+  const source = data.slice();
+  const row = width * 4;
+  for (let y = 1; y < height - 1; y++) {
+    for (let at = y * row + 4; at < (y + 1) * row - 4; at++) {
+      // Clear pixels have no colour that could be told from.
+      if ((at & 3) === 3 || source[at | 3] !== 255) continue;
+      const own = source[at] ?? 0;
+      const around =
+        (source[at - 4] ?? 0) + (source[at + 4] ?? 0) + (source[at - row] ?? 0) + (source[at + row] ?? 0);
+      const sharp = own + (own - around / 4) * strength;
+      data[at] = clamp(sharp);
     }
   }
 }

@@ -26,6 +26,8 @@ export interface Scene {
   readonly isSnowy: boolean;
   readonly sky: ReadonlySet<SkyThing>;
   readonly palette: Palette;
+  /** Where sun or moon stand, in pixels from the left. */
+  readonly lightX: number;
   /** Where the sky ends, in pixels from above. */
   readonly horizon: number;
   /** Farthest first. */
@@ -98,6 +100,7 @@ export function composeScene(wish: Wish, width: number, height: number, random: 
     isSnowy: wish.isSnowy,
     sky,
     palette: toPalette({ time, land, wish, random }),
+    lightX: width * (0.18 + 0.64 * random.next()),
     horizon,
     subjects: place(wish, { land, horizon, width, height }, random),
   };
@@ -152,7 +155,7 @@ function guessLand({ subjects, sky, isSnowy }: Wish, random: Random): Land {
 function guessTime({ moods, sky }: Wish, land: Land): Time {
   if (land === 'space' || moods.has('neon') || moods.has('dark')) return 'night';
   if (sky.has('stars') || sky.has('moon') || sky.has('aurora')) return 'night';
-  return sky.has('lightning') ? 'storm' : 'day';
+  return sky.has('lightning') || sky.has('rain') ? 'storm' : 'day';
 }
 
 interface Ground {

@@ -19,7 +19,7 @@ export function paintAloft(canvas: Canvas, scene: Scene, random: Random): void {
   const unit = Math.min(width, height);
   const low = Math.min(horizon, height);
   if (sky.has('stars')) paintStars(pen, scene, random);
-  const x = width * (0.18 + 0.64 * random.next());
+  const { lightX: x } = scene;
   if (sky.has('moon')) paintMoon(pen, x, low * (0.2 + 0.2 * random.next()), unit * 0.075, scene);
   else if (sky.has('sun')) {
     const isLow = time === 'sunset' || time === 'dawn';

@@ -10,8 +10,8 @@ export type DecodeHeic = (file: { buffer: Uint8Array }) => Promise<{
   data: Uint8ClampedArray;
 }>;
 
-/** 8K. */
-const mostPixels = 7_680 * 4_320;
+/** As many as are let in at the door, `platform/pictures`. */
+const mostPixels = 64_000_000;
 const usualQuality = 90;
 const usualEffort = 60;
 const channels = 4;

@@ -6,6 +6,7 @@ import assert from 'node:assert';
 import { setPriority } from 'node:os';
 import { Missing, Problem } from './problem.ts';
 import type { FromProgram, JobOutput, ToProgram } from './protocol.ts';
+import { openScale } from './scale.ts';
 import { Seal } from './seal.ts';
 
 /** Parts that may be under way before the first one is taken. */
@@ -23,6 +24,7 @@ export async function serve(load: (seal: Seal) => Promise<object>): Promise<void
   const send = (message: FromProgram) => void process.send?.(message);
   const { stdin } = process;
   const seal = new Seal();
+  const weigh = openScale();
   let room = 0;
   let isStopped = false;
   let wake: (() => void) | undefined;
@@ -45,9 +47,7 @@ export async function serve(load: (seal: Seal) => Promise<object>): Promise<void
     const cpuBefore = process.cpuUsage();
     const pulse = () => {
       const { user, system } = process.cpuUsage(cpuBefore);
-      // Of the peak, because the kernel tells it without a file: reading /proc would need a descriptor.
-      const peakBytes = process.resourceUsage().maxRSS * 1024;
-      send({ type: 'pulse', peakBytes, cpuMs: (user + system) / 1000 });
+      send({ type: 'pulse', peakBytes: weigh(), cpuMs: (user + system) / 1000 });
     };
     const watch = setInterval(pulse, pulseMs);
     try {

@@ -27,7 +27,8 @@ export function checkSize({ kind, width, height, isProgressive }: Shape): void {
     throw new Problem(`${size}: the limit is ${longestSide} on a side`);
   const isByRows = (kind === 'png' || kind === 'jpeg') && !isProgressive;
   const most = isByRows ? mostPixels : kind === 'avif' ? mostAvifPixels : mostWholePixels;
-  const such = isByRows ? '' : ` for ${isProgressive ? 'progressive ' : ''}${kind}`;
+  const manner = isProgressive ? (kind === 'png' ? 'interlaced ' : 'progressive ') : '';
+  const such = isByRows ? '' : ` for ${manner}${kind}`;
   if (width * height > most)
     throw new Problem(`${size}: the limit${such} is ${toMegapixels(most)} megapixels`);
 }

@@ -14,8 +14,11 @@ export interface OpenPicture {
   /** The place of its opacity among its channels. */
   readonly alphaChannel: number | undefined;
   /** Its first frame, anew for each use: a picture is read once from top to bottom. */
-  readonly read: (options?: Pick<SharpOptions, 'ignoreIcc'>) => Sharp;
+  readonly read: (options?: Pick<SharpOptions, 'ignoreIcc' | 'failOn'>) => Sharp;
 }
+
+/** What libjpeg says of the photos of some telephones, which are whole. */
+const harmless = /Invalid SOS parameters|extraneous bytes before marker/;
 
 /** What each kind is for libvips. */
 const formats: Readonly<Record<PictureKind, string>> = {
@@ -74,12 +77,21 @@ export async function decoding<Result>(kind: PictureKind, work: () => Promise<Re
 
 /** One channel of every pixel. To make it, the whole picture is decoded, so it also proves that it can be. */
 export function readChannel({ kind, read }: OpenPicture, channel: number): Promise<Buffer> {
-  return decoding(kind, () =>
-    read({ ignoreIcc: true })
+  const readWith = (failOn: 'warning' | 'error') =>
+    read({ ignoreIcc: true, failOn })
       .extractChannel(channel as 0)
       .raw({ depth: 'uchar' })
-      .toBuffer(),
-  );
+      .toBuffer();
+  return decoding(kind, async () => {
+    // To libjpeg the end of a file in the middle of its pixels is something to warn of.
+    if (kind !== 'jpeg') return readWith('error');
+    try {
+      return await readWith('warning');
+    } catch (error) {
+      if (error instanceof Error && harmless.test(error.message)) return readWith('error');
+      throw error;
+    }
+  });
 }
 
 function broken(kind: PictureKind, cause?: unknown): Problem {
