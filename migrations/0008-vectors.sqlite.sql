@@ -3,7 +3,6 @@
 -- Counts are kept with what is counted, in the transaction that changes it: a collection may have 10,000 files.
 -- next_item: the number of the next item within the collection. version rises with every change of its vectors, removals
 -- with every item that is deleted alone. dimensions: of its vectors, once it has one. indexed: 0 not, 1 being built, 2 yes.
--- leased_at: when one of its files was last taken up, so that collections take turns.
 create table vector_collections (
   number integer primary key autoincrement,
   id text not null unique,
@@ -11,7 +10,6 @@ create table vector_collections (
   model_id text not null,
   created_at bigint not null,
   last_active_at bigint not null,
-  leased_at bigint not null default 0,
   item_count bigint not null default 0,
   usage_bytes bigint not null default 0,
   files_in_progress bigint not null default 0,
@@ -29,23 +27,23 @@ create table vector_collections (
 );
 
 create index vector_collections_by_owner on vector_collections (subscription_id, number);
-create index vector_collections_by_turn on vector_collections (leased_at, number) where files_in_progress > 0;
+create index vector_collections_at_work on vector_collections (subscription_id) where files_in_progress > 0;
 
--- attempt counts the runs and never falls: with it a run proves that the file is still its own. failures counts those of
--- them that failed, or whose process died. Without a lease_owner it waits for lease_until and is then anybody's.
+-- attempt counts how often it was leased and never given back. Without a lease_owner it waits for lease_until and is
+-- then anybody's, as it is when the lease of an owner is over.
 -- chunks_cut and chunks_embedded: how far it has come; is_cut: it was read to its end. key_id: whose key pays.
 -- Without references: what is gone elsewhere holds up nothing here, and what it leaves is swept up (vector_purges).
 create table vector_files (
   number integer primary key autoincrement,
   id text not null unique,
   collection_no bigint not null,
+  subscription_id text not null,
   status text not null check (status in ('in_progress', 'completed', 'failed', 'cancelled')),
   created_at bigint not null,
   bytes bigint not null,
   usage_bytes bigint not null default 0,
   item_count bigint not null default 0,
   attempt integer not null default 0,
-  failures integer not null default 0,
   lease_owner text,
   lease_until bigint not null,
   chunks_cut bigint not null default 0,
@@ -61,7 +59,7 @@ create table vector_files (
 
 create index vector_files_by_collection on vector_files (collection_no, number);
 create index vector_files_by_status on vector_files (collection_no, status, number);
-create index vector_files_by_lease on vector_files (collection_no, lease_until) where status = 'in_progress';
+create index vector_files_by_lease on vector_files (subscription_id, lease_until, number) where status = 'in_progress';
 
 -- number is the collection's number times 2^27 and the item's own: the items of a collection are a range of numbers, in
 -- this table and in those that are searched. An item without a vector (is_ready = 0) is a chunk that waits for it.
@@ -107,5 +105,3 @@ create index vector_purges_by_object on vector_purges (object_key);
 create virtual table vector_words using fts5 (
   description, text, content = '', contentless_delete = 1, tokenize = 'porter unicode61 remove_diacritics 2'
 );
--- How many items have a word.
-create virtual table vector_vocabulary using fts5vocab (vector_words, row);

@@ -25,6 +25,7 @@ import { createPictures } from './platform/pictures/index.ts';
 import { createRecordings } from './platform/recordings/index.ts';
 import { createResponses } from './platform/responses/index.ts';
 import { createSignatures } from './platform/signatures/index.ts';
+import { createVectors } from './platform/vectors/index.ts';
 import { createWebhooks } from './platform/webhooks/index.ts';
 import { openDatabase } from './storage/index.ts';
 import { migrate } from './storage/migrate.ts';
@@ -119,6 +120,8 @@ export async function compose({
       }),
     );
     jobs.start();
+    const vectors = open(createVectors({ database, objects, catalog, engines, inference, now, log }));
+    vectors.start();
 
     const health = createHealth({ catalog, database, engines, now });
     const { usage } = billing;
@@ -138,6 +141,7 @@ export async function compose({
       responses,
       signatures,
       usage,
+      vectors,
       webhooks,
       limitsOf,
       publicUrl: () => current.server.publicUrl,

@@ -10,9 +10,14 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-const address = ({ at, path }: Route) =>
-  `${at === '/' ? '' : at}${path.replaceAll(/\{\w+\+?\}/g, 'some-id')}`;
+const address = ({ at, path }: Route) => {
+  const kind = /^\/(video|music)/.exec(path)?.[1];
+  const id = kind === undefined ? 'some-id' : `${kind}_0123456789abcdef01234567`;
+  return `${at === '/' ? '' : at}${path.replaceAll(/\{\w+\+?\}/g, id)}`;
+};
 const describedAt = ['/openapi.json', '/docs'];
+/** A signed link is its own key. */
+const signed = ['/objects/{key+}'];
 const specPublic = ['/models', '/models/count', '/model/{author}/{slug+}', '/embeddings/models'];
 
 describe('every route', () => {
@@ -55,9 +60,7 @@ describe('every route', () => {
   });
 
   it('[AUTH-16, AUTH-1, AUTH-2] every other route is a 401 without a key, and takes one in either header', async () => {
-    const guarded = routes.filter(
-      (route) => !specPublic.includes(route.path) && !describedAt.includes(route.path),
-    );
+    const guarded = routes.filter(({ path }) => ![...specPublic, ...describedAt, ...signed].includes(path));
     expect(guarded.length).toBeGreaterThan(10);
     for (const route of guarded) {
       const request = { method: route.method, url: address(route), ...(route.body ? { payload: {} } : {}) };
@@ -74,9 +77,9 @@ describe('every route', () => {
     }
   });
 
-  it("only the specification's four routes and the description of the API are public", () => {
+  it("only the specification's four routes, the description of the API and signed files are public", () => {
     const open = routes.filter((route) => route.access === 'public').map((route) => route.path);
-    expect(open.toSorted()).toEqual([...specPublic, ...describedAt].toSorted());
+    expect(open.toSorted()).toEqual([...specPublic, ...describedAt, ...signed].toSorted());
   });
 
   it('[ROUTE-3, ROUTE-4, ROUTE-6] answers 405 with Allow to a method it does not take, under /v1 and /v1/v1', async () => {

@@ -17,6 +17,7 @@ import { rerankRoutes } from './rerank/index.ts';
 import { responsesRoutes } from './responses/index.ts';
 import { speechRoutes } from './speech/index.ts';
 import { transcriptionRoutes } from './transcription/index.ts';
+import { vectorStoreRoutes } from './vector-store/index.ts';
 import { videoJob, videoRoutes } from './videos/index.ts';
 import { webhookRoutes } from './webhooks/index.ts';
 
@@ -33,6 +34,7 @@ const capabilities: readonly Route[] = [
   ...musicRoutes,
   ...speechRoutes,
   ...transcriptionRoutes,
+  ...vectorStoreRoutes,
   ...objectRoutes,
   ...webhookRoutes,
   ...accountRoutes,

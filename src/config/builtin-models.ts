@@ -198,7 +198,7 @@ export const builtins: Builtins = {
       type: 'video',
       name: 'Sandbox Video',
       description:
-        'Renders moving patterns with a soundtrack, from text, from first and last frames or from references.',
+        'Films scenes from the words of the prompt, with sound: from text, from first and last frames, or from references.',
       maxPromptLength: 7000,
       duration: { min: 4, max: 15, default: 6 },
       resolutions: {

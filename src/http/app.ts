@@ -9,7 +9,7 @@ import { createRequestIds } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
 import type { Platform } from '../platform/index.ts';
 import { authenticate, authenticateLink, authenticateOperator } from './auth.ts';
-import { readBody } from './body.ts';
+import { readBody, refuseTooLarge } from './body.ts';
 import { Exchange } from './exchange.ts';
 import { answerOnce, idempotencyKeyOf } from './idempotent.ts';
 import { holdsNul, parseQuery } from './query.ts';
@@ -69,10 +69,13 @@ export function createApp({ routes, platform, log, adminToken }: AppParts): App 
     exchange.params = decodeParams(match);
     if (route.query !== undefined) exchange.query = parseQuery(target.search, route.query);
     if (route.body !== undefined || route.multipart !== undefined) {
-      exchange.inviteBody(route);
-      const { body, uploads } = await readBody(request, route);
+      refuseTooLarge(request, route);
+      if (route.before !== undefined) await route.before(exchange, platform);
+      exchange.inviteBody();
+      const { body, uploads, stored } = await readBody(request, route, platform);
       exchange.body = body;
       exchange.uploads = uploads;
+      exchange.stored = stored;
     }
     const key = route.idempotent ? idempotencyKeyOf(request.headers) : undefined;
     if (key === undefined) await exchange.answer(await route.handle(exchange, platform));

@@ -2,22 +2,30 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../lib/errors.ts';
 import { quoted } from '../lib/quoted.ts';
+import type { Platform } from '../platform/index.ts';
 import { ByteCollector } from './bytes.ts';
 import { parseJson } from './json.ts';
 import { readMultipart } from './multipart.ts';
 import type { ParsedBody, Route } from './route.ts';
 import { tooLarge } from './too-large.ts';
 
-const noUploads: ParsedBody['uploads'] = [];
-export const noBody: ParsedBody = { body: undefined, uploads: noUploads };
+const noUploads: readonly never[] = [];
+export const noBody: ParsedBody = { body: undefined, uploads: noUploads, stored: noUploads };
 
-export async function readBody(request: IncomingMessage, route: Route): Promise<ParsedBody> {
+export async function readBody(
+  request: IncomingMessage,
+  route: Route,
+  platform: Platform,
+): Promise<ParsedBody> {
   const type = mediaType(request.headers['content-type']);
   refuseEncoding(request);
   if (route.multipart !== undefined && type === 'multipart/form-data') {
-    return readMultipart(request, route.multipart, route.maxBodyBytes);
+    return readMultipart(request, { form: route.multipart, maxBodyBytes: route.maxBodyBytes, platform });
   }
-  if (route.body === undefined) return noBody;
+  if (route.body === undefined) {
+    refuseMissingForm(route);
+    return noBody;
+  }
   // A client that names no type sends JSON; one that names another type means something else by its bytes.
   if (type !== '' && type !== 'application/json') {
     const accepted =
@@ -35,7 +43,16 @@ export async function readBody(request: IncomingMessage, route: Route): Promise<
       path === '' ? {} : { param: path },
     );
   }
-  return { body, uploads: noUploads };
+  return { body, uploads: noUploads, stored: noUploads };
+}
+
+/** A route that takes a form and nothing else was sent something else. */
+function refuseMissingForm({ multipart }: Route): void {
+  const [field] = Object.entries(multipart?.files ?? {}).find(([, { required }]) => required === true) ?? [];
+  if (field === undefined) return;
+  throw new GatewayError('invalid_request', `${field} is required, in a multipart/form-data body`, {
+    param: field,
+  });
 }
 
 /** `Application/JSON; charset=utf-8` as `application/json`; any charset but UTF-8 is refused. */
@@ -67,8 +84,13 @@ function refuseEncoding(request: IncomingMessage): void {
 }
 
 /** Told from the header alone, before a byte is read: a client who waits for 100-continue then sends nothing. */
-export function refuseTooLarge(request: IncomingMessage, { maxBodyBytes }: Route): void {
-  if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) throw tooLarge('The body', maxBodyBytes);
+export function refuseTooLarge(request: IncomingMessage, route: Route): void {
+  const { maxBodyBytes, body, multipart } = route;
+  if (Number(request.headers['content-length'] ?? 0) <= maxBodyBytes) return;
+  // A form of one large file can hardly be too large by anything else.
+  const [only, another] = body === undefined ? Object.entries(multipart?.files ?? {}) : [];
+  if (only === undefined || another !== undefined) throw tooLarge('The body', maxBodyBytes);
+  throw tooLarge(only[0], only[1].maxBytes);
 }
 
 function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {

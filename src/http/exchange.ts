@@ -12,11 +12,11 @@ import { GatewayError } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { Presence } from '../lib/presence.ts';
 import type { Caller } from '../platform/accounts/types.ts';
-import { refuseTooLarge } from './body.ts';
 import { type ClientKind, clientKind } from './client.ts';
 import { errorHeaders, toEnvelope, toGatewayError } from './errors.ts';
+import { expectReader } from './reader.ts';
 import { EventReply, Reply, StreamReply } from './reply.ts';
-import type { Call, Route, Upload } from './route.ts';
+import type { Call, Route, StoredUpload, Upload } from './route.ts';
 import { eventStreamHeaders, sendEvents } from './sse.ts';
 import { SocketOut } from './stream-out.ts';
 
@@ -28,6 +28,10 @@ const exposedHeaders =
 /** A request body that is left unread up to this size is read away, so that the connection can be kept. */
 const smallBodyBytes = 256 * 1024;
 const lingerMs = 2_000;
+/** What the system's own buffers take is nobody's burden, whether it is read or not. */
+const smallAnswerBytes = 64 * 1024;
+
+const noUploads: readonly never[] = [];
 
 export class Exchange implements Call {
   readonly id: string;
@@ -39,7 +43,8 @@ export class Exchange implements Call {
   params: unknown;
   query: unknown;
   body: unknown;
-  uploads: readonly Upload[] = [];
+  uploads: readonly Upload[] = noUploads;
+  stored: readonly StoredUpload[] = noUploads;
   /** Names and values in turn, for whatever is answered. */
   readonly #extraHeaders: string[] = [];
   #generationId: string | undefined;
@@ -87,6 +92,7 @@ export class Exchange implements Call {
   async answer(result: unknown): Promise<void> {
     const status = this.route?.success ?? 200;
     if (result instanceof EventReply) {
+      expectReader(this.response);
       this.#failure = await sendEvents(this.response, result, () => {
         this.response.writeHead(status, [...this.#head(), ...eventStreamHeaders, ...flat(result.headers)]);
       });
@@ -154,14 +160,19 @@ export class Exchange implements Call {
       if (this.method === 'HEAD') {
         body.destroy();
         this.response.end();
-      } else await pipeline(body, this.response);
+      } else {
+        expectReader(this.response);
+        await pipeline(body, this.response);
+      }
     } else this.#send(status, flat(headers), body ?? '');
   }
 
   #send(status: number, headers: readonly string[], body: string | Buffer): void {
     const head = this.#head();
     for (const item of headers) head.push(item);
-    if (status !== 204) head.push('content-length', String(Buffer.byteLength(body)));
+    const length = Buffer.byteLength(body);
+    if (status !== 204) head.push('content-length', String(length));
+    if (length > smallAnswerBytes) expectReader(this.response);
     this.response.writeHead(status, head);
     this.response.end(this.method === 'HEAD' ? '' : body);
   }
@@ -241,9 +252,8 @@ export class Exchange implements Call {
     response.once('close', () => clearTimeout(timer));
   }
 
-  /** Tells a client who waits before it sends its body (`Expect: 100-continue`) to go on, unless it is too large. */
-  inviteBody(route: Route): void {
-    refuseTooLarge(this.request, route);
+  /** Tells a client who waits before it sends its body (`Expect: 100-continue`) to go on. */
+  inviteBody(): void {
     if (/^100-continue$/i.test(this.request.headers.expect ?? '')) this.response.writeContinue();
   }
 

@@ -1,6 +1,8 @@
+import { Agent, request as send } from 'node:http';
+import { text } from 'node:stream/consumers';
 import Type from 'typebox';
 import { describe, expect, it } from 'vitest';
-import { createShell } from '../../test/support/shell.ts';
+import { createShell, shellKey } from '../../test/support/shell.ts';
 import { toObject } from './multipart.ts';
 import { defineRoute } from './route.ts';
 
@@ -166,7 +168,7 @@ describe('multipart forms', () => {
   });
 
   it('a broken form is a 400', async () => {
-    const shell = createShell([route]);
+    const shell = createShell([{ ...route, maxBodyBytes: 200_000 }]);
     for (const [type, payload] of [
       ['multipart/form-data', 'x'],
       ['multipart/form-data; boundary=b', 'no boundary here'],
@@ -184,7 +186,7 @@ describe('multipart forms', () => {
   });
 
   it('a part without a name is a 400', async () => {
-    const shell = createShell([route]);
+    const shell = createShell([{ ...route, maxBodyBytes: 200_000 }]);
     for (const disposition of ['form-data', 'form-data; filename="x.png"']) {
       const payload = `--B\r\nContent-Disposition: ${disposition}\r\n\r\nx\r\n--B--\r\n`;
       const headers = { 'content-type': 'multipart/form-data; boundary=B' };
@@ -276,5 +278,36 @@ describe('a form with bounds of its own', () => {
       ['provider', deep],
     ]);
     expect([answer.status, answer.json().error.param]).toEqual([400, 'provider']);
+  });
+});
+
+describe('a form that is refused before its end', () => {
+  it('leaves the connection usable: what is left of it is read away', async () => {
+    const shell = createShell([{ ...route, maxBodyBytes: 200_000 }]);
+    const address = await shell.listen();
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const sent = form([
+      ['prompt', new Blob(['a file where a text belongs'])],
+      ['image', picture(150_000)],
+    ]);
+    const request = new Request('http://x', { method: 'POST', body: sent });
+    const body = Buffer.from(await request.arrayBuffer());
+    const type = request.headers.get('content-type') ?? '';
+    const post = () =>
+      new Promise<string>((resolve, reject) => {
+        const headers = { authorization: `Bearer ${shellKey}`, 'content-type': type };
+        send(`${address}/v1/images/edits`, { method: 'POST', agent, headers }, (answer) =>
+          resolve(text(answer)),
+        )
+          .on('error', reject)
+          .setTimeout(2_000, () => reject(new Error('no answer came')))
+          .end(body);
+      });
+    try {
+      for (const _ of [1, 2, 3]) expect(await post()).toContain('prompt is not a file that this route takes');
+    } finally {
+      agent.destroy();
+      await shell.close();
+    }
   });
 });

@@ -8,7 +8,9 @@ import { Busboy } from '@fastify/busboy';
 import type { TSchema } from 'typebox';
 import { GatewayError } from '../lib/errors.ts';
 import { quoted, shown } from '../lib/quoted.ts';
+import type { Platform } from '../platform/index.ts';
 import { ByteCollector } from './bytes.ts';
+import { createFileStore } from './file-store.ts';
 import type { ParsedBody, Route, Upload } from './route.ts';
 import { fromText, itemSchema, propertySchema } from './text-values.ts';
 import { tooLarge } from './too-large.ts';
@@ -18,29 +20,38 @@ type Form = NonNullable<Route['multipart']>;
 const maxFields = 500;
 const defaultMaxFieldBytes = 1024 * 1024;
 
+export interface FormParts {
+  readonly form: Form;
+  readonly maxBodyBytes: number;
+  readonly platform: Platform;
+}
+
 export function readMultipart(
   request: IncomingMessage,
-  form: Form,
-  maxBodyBytes: number,
+  { form, maxBodyBytes, platform }: FormParts,
 ): Promise<ParsedBody> {
   return new Promise((resolve, reject) => {
     const fields: [string, string][] = [];
     const uploads: Upload[] = [];
+    const counts = new Map<string, number>();
+    const fileStore = createFileStore(platform);
     let size = 0;
     let fileBytes = 0;
+    let isOver = false;
     const { maxFieldBytes = defaultMaxFieldBytes, maxTotalBytes = maxBodyBytes } = form;
-    const fail = (error: GatewayError) => {
+    const fail = (error: unknown) => {
+      if (isOver) return;
+      isOver = true;
       request.unpipe(parser);
       parser.removeAllListeners();
       parser.on('error', () => {});
-      reject(error);
+      void fileStore.discard().then(() => {
+        // What is left of the form is read away, or the connection's next request would never be read.
+        request.resume();
+        reject(error);
+      });
     };
-    const malformed = (cause: unknown) =>
-      fail(
-        new GatewayError('invalid_request', `The multipart body is malformed: ${(cause as Error).message}`, {
-          cause,
-        }),
-      );
+    const malformed = (cause: unknown) => fail(toMalformed(cause));
 
     let parser: InstanceType<typeof Busboy>;
     try {
@@ -51,11 +62,7 @@ export function readMultipart(
           filename !== undefined || contentType === 'application/octet-stream',
       });
     } catch (cause) {
-      reject(
-        new GatewayError('invalid_request', `The multipart body is malformed: ${(cause as Error).message}`, {
-          cause,
-        }),
-      );
+      reject(toMalformed(cause));
       return;
     }
     parser.on('field', (name: string | undefined, value, nameCut, valueCut) => {
@@ -63,39 +70,40 @@ export function readMultipart(
       else if (nameCut || valueCut) fail(tooLarge(`The field ${quoted(name)}`, maxFieldBytes));
       else fields.push([name, value]);
     });
-    parser.on('file', (name: string | undefined, stream, filename) => {
-      if (name === undefined) {
+    parser.on('file', (name: string | undefined, stream, sentName) => {
+      const refuse = (message: string, param?: string) => {
         stream.resume();
-        fail(new GatewayError('invalid_request', 'A file of the form has no name'));
+        fail(new GatewayError('invalid_request', message, param === undefined ? {} : { param }));
+      };
+      if (name === undefined) {
+        refuse('A file of the form has no name');
         return;
       }
       const field = name.replace(/\[\d*\]$/, '');
       const declared = form.files[field];
       if (declared === undefined) {
-        stream.resume();
-        fail(
-          new GatewayError('invalid_request', `${shown(field)} is not a file that this route takes`, {
-            param: shown(field),
-          }),
-        );
+        refuse(`${shown(field)} is not a file that this route takes`, shown(field));
         return;
       }
-      if (uploads.filter((upload) => upload.field === field).length >= declared.maxCount) {
-        stream.resume();
-        fail(
-          new GatewayError('invalid_request', `${field} must have at most ${declared.maxCount} files`, {
-            param: field,
-          }),
-        );
+      const count = (counts.get(field) ?? 0) + 1;
+      counts.set(field, count);
+      if (count > declared.maxCount) {
+        refuse(`${field} must have at most ${declared.maxCount} files`, field);
         return;
       }
-      const upload: Upload = { field, filename: filename ?? '', bytes: Buffer.alloc(0) };
+      const { maxBytes, storeAt } = declared;
+      const filename = sentName ?? '';
+      if (storeAt !== undefined) {
+        fileStore.take({ field, filename, content: stream, maxBytes, storeAt }, fail);
+        return;
+      }
+      const upload: Upload = { field, filename, bytes: Buffer.alloc(0) };
       uploads.push(upload);
       const bytes = new ByteCollector();
       stream.on('data', (chunk: Buffer) => {
         bytes.add(chunk);
         fileBytes += chunk.length;
-        if (bytes.size > declared.maxBytes) fail(tooLarge(field, declared.maxBytes));
+        if (bytes.size > maxBytes) fail(tooLarge(field, maxBytes));
         else if (fileBytes > maxTotalBytes) fail(tooLarge('The sum of the files', maxTotalBytes));
       });
       stream.on('end', () => {
@@ -109,20 +117,33 @@ export function readMultipart(
     parser.on('filesLimit', () => fail(new GatewayError('invalid_request', 'The form has too many files')));
     parser.on('error', malformed);
     parser.on('finish', () => {
-      try {
-        resolve({ body: checkForm(fields, uploads, form), uploads });
-      } catch (error) {
-        reject(error);
-      }
+      fileStore
+        .stored()
+        .then((stored) => {
+          const body = checkForm(fields, new Set(counts.keys()), form);
+          if (isOver) return;
+          isOver = true;
+          resolve({ body, uploads, stored });
+        })
+        .catch(fail);
     });
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
       if (size > maxBodyBytes) fail(tooLarge('The body', maxBodyBytes));
     });
-    request.on('close', () => {
-      if (!request.complete) reject(new GatewayError('invalid_request', 'The client left'));
-    });
-    request.pipe(parser);
+    const left = () => {
+      if (!request.complete) fail(new GatewayError('invalid_request', 'The client left'));
+    };
+    request.on('close', left);
+    // It may have left while its key was looked up.
+    if (request.destroyed) left();
+    else request.pipe(parser);
+  });
+}
+
+function toMalformed(cause: unknown): GatewayError {
+  return new GatewayError('invalid_request', `The multipart body is malformed: ${(cause as Error).message}`, {
+    cause,
   });
 }
 
@@ -132,12 +153,12 @@ function totalFiles(form: Form): number {
 
 function checkForm(
   fields: readonly (readonly [string, string])[],
-  uploads: readonly Upload[],
+  files: ReadonlySet<string>,
   form: Form,
 ): unknown {
   const body = toObject(fields, form.validator.schema);
   for (const [field, { required }] of Object.entries(form.files)) {
-    if (required === true && !uploads.some((upload) => upload.field === field)) {
+    if (required === true && !files.has(field)) {
       throw new GatewayError('invalid_request', `${field} is required`, { param: field });
     }
   }

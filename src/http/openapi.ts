@@ -37,7 +37,7 @@ export interface Operation {
 
 export function toOpenApi(routes: readonly Route[], version: string): OpenApiDocument {
   const paths: OpenApiDocument['paths'] = {};
-  for (const route of routes) {
+  for (const route of routes.flatMap(withAliases)) {
     const path = route.path.replaceAll('+}', '}');
     const method = route.method.toLowerCase();
     paths[path] ??= {};
@@ -70,6 +70,12 @@ export function toOpenApi(routes: readonly Route[], version: string): OpenApiDoc
       schemas: { RouterError: routerError, MessagesError: messagesError },
     },
   };
+}
+
+/** Every path of a route, as a route. */
+function withAliases(route: Route): Route[] {
+  const summary = `${route.summary} (the same as ${route.path})`;
+  return [route, ...route.aliases.map((path) => ({ ...route, path, summary }))];
 }
 
 /** What a schema says of a misfit is for us, not part of the format. */

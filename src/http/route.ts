@@ -33,19 +33,41 @@ export interface Upload {
   bytes: Buffer;
 }
 
+/** A file that went to storage while it was read. From here on it is the handler's to keep or to remove. */
+export interface StoredUpload {
+  field: string;
+  filename: string;
+  objectKey: string;
+  /** How many there are. */
+  bytes: number;
+}
+
 /** A body that fits its route: what was sent, and the files that came with it. */
 export interface ParsedBody {
   body: unknown;
   uploads: readonly Upload[];
+  stored: readonly StoredUpload[];
+}
+
+/** How many files of that name there may be, and how large each. */
+export interface FileSpec {
+  maxCount: number;
+  maxBytes: number;
+  required?: boolean;
+  /**
+   * A large file: it goes to storage piece by piece, to the key that this answers, and never stands in memory whole.
+   * What is refused, or whose client leaves before its end, is removed again.
+   */
+  storeAt?(platform: Platform): Promise<string>;
 }
 
 /** How a route reads `multipart/form-data`: its fields are checked like a JSON body, its files are kept apart. */
-export interface MultipartSpec {
-  /** The fields' schema, where it differs from the JSON body's. */
-  fields?: TSchema;
-  /** Which fields are files: how many, and how large each may be. `image` also accepts `image[]`. */
-  files: Readonly<Record<string, { maxCount: number; maxBytes: number; required?: boolean }>>;
-  /** How large all files together may be. Absent: what the body may be. */
+export interface MultipartSpec<F extends TSchema | undefined = TSchema | undefined> {
+  /** The fields' schema, where it differs from the JSON body's or there is none. */
+  fields?: F;
+  /** Which fields are files. `image` also accepts `image[]`. */
+  files: Readonly<Record<string, FileSpec>>;
+  /** How large all files in memory may be together. Absent: what the body may be. */
   maxTotalBytes?: number;
   /** How large one field that is no file may be. Default 1 MiB. */
   maxFieldBytes?: number;
@@ -71,6 +93,8 @@ export interface Call<Params = unknown, Query = unknown, Body = unknown, Who = C
   readonly query: Query;
   readonly body: Body;
   readonly uploads: readonly Upload[];
+  /** The files that the route stores: see `FileSpec.storeAt`. */
+  readonly stored: readonly StoredUpload[];
   readonly log: Log;
   /** Names what this request generates, in the ledger and for `GET /generation`. */
   readonly generationId: string;
@@ -83,16 +107,21 @@ export interface Call<Params = unknown, Query = unknown, Body = unknown, Who = C
 }
 
 type StaticOr<S, Otherwise> = S extends TSchema ? Static<S> : Otherwise;
+/** Of a route that takes nothing but forms, the fields. */
+type BodyOf<B, F> = StaticOr<B, StaticOr<F, undefined>>;
 
 export interface RouteSpec<
   P extends string,
   A extends Access,
   Q extends TSchema | undefined,
   B extends TSchema | undefined,
+  F extends TSchema | undefined,
 > {
   method: Method;
   /** `{id}` is one segment, `{id+}` one or more (an id that contains a slash). */
   path: P;
+  /** Other paths of the very same route, with the same names in them: what other APIs call it. */
+  aliases?: readonly string[];
   /**
    * What an id in the path looks like, where other APIs have paths of the same shape: `POST /videos/edits` names no
    * video, so it is an unknown route and not a wrong method.
@@ -109,7 +138,7 @@ export interface RouteSpec<
   dialect?: Dialect | ((client: ClientKind) => Dialect);
   query?: Q;
   body?: B;
-  multipart?: MultipartSpec;
+  multipart?: MultipartSpec<F>;
   /** The largest body in bytes. Default 1 MiB. */
   maxBodyBytes?: number;
   /** The most values (fields and items) that a JSON body may have. Default 200,000. */
@@ -130,8 +159,13 @@ export interface RouteSpec<
    */
   idempotent?: true;
   deprecated?: Deprecation;
+  /** What can be refused before the body is read: a large upload to nowhere need not be sent. */
+  before?(
+    call: Pick<Call<PathParams<P>, StaticOr<Q, undefined>, unknown, Who<A>>, 'caller' | 'params' | 'query'>,
+    platform: Platform,
+  ): Promise<void>;
   handle(
-    call: Call<PathParams<P>, StaticOr<Q, undefined>, StaticOr<B, undefined>, Who<A>>,
+    call: Call<PathParams<P>, StaticOr<Q, undefined>, BodyOf<B, F>, Who<A>>,
     platform: Platform,
   ): unknown;
 }
@@ -139,6 +173,7 @@ export interface RouteSpec<
 export interface Route {
   readonly method: Method;
   readonly path: string;
+  readonly aliases: readonly string[];
   readonly idForm: RegExp | undefined;
   readonly at: Place;
   readonly access: Access;
@@ -157,6 +192,7 @@ export interface Route {
   readonly generation: boolean;
   readonly idempotent: boolean;
   readonly deprecated: Deprecation | undefined;
+  readonly before: ((call: Call, platform: Platform) => Promise<void>) | undefined;
   readonly handle: (call: Call, platform: Platform) => unknown;
 }
 
@@ -168,7 +204,8 @@ export function defineRoute<
   const A extends Access,
   Q extends TSchema | undefined = undefined,
   B extends TSchema | undefined = undefined,
->(spec: RouteSpec<P, A, Q, B>): Route {
+  F extends TSchema | undefined = undefined,
+>(spec: RouteSpec<P, A, Q, B, F>): Route {
   const { dialect = 'router', deprecated, query, body, multipart } = spec;
   assert(spec.path.startsWith('/'), `${spec.path}: a path starts with a slash`);
   assert(
@@ -184,9 +221,16 @@ export function defineRoute<
     multipart === undefined || fields !== undefined,
     `${spec.path}: multipart needs a schema for its fields`,
   );
+  for (const alias of spec.aliases ?? [])
+    assert.deepEqual(namesIn(alias), namesIn(spec.path), `${alias}: an alias has the names of its path`);
+  assert(
+    spec.idempotent === undefined || !Object.values(multipart?.files ?? {}).some(({ storeAt }) => storeAt),
+    `${spec.path}: of a stored file nobody could say later whether it is the same`,
+  );
   return {
     method: spec.method,
     path: spec.path,
+    aliases: spec.aliases ?? [],
     idForm: spec.idForm,
     at: spec.at ?? '/v1',
     access: spec.access,
@@ -208,7 +252,12 @@ export function defineRoute<
     generation: spec.generation ?? false,
     idempotent: spec.idempotent ?? false,
     deprecated,
+    before: spec.before as Route['before'],
     // The declaration's types hold because the shell fills a call from the same declaration.
     handle: spec.handle as Route['handle'],
   };
+}
+
+function namesIn(path: string): string[] {
+  return path.match(/\{\w+\+?\}/g) ?? [];
 }

@@ -32,11 +32,13 @@ export function createRouteTable(routes: readonly Route[]): RouteTable {
   const fixed = new Map<string, Match & { methods: Map<Method, Route> }>();
   const patterns = new Map<string, Pattern>();
   for (const route of routes) {
-    const known = route.path.includes('{')
-      ? entry(patterns, route.path, () => toPattern(route.path))
-      : entry(fixed, route.path, () => ({ methods: new Map<Method, Route>(), params: noParams }));
-    assert(!known.methods.has(route.method), `${route.method} ${route.path} is declared twice`);
-    known.methods.set(route.method, route);
+    for (const path of [route.path, ...route.aliases]) {
+      const known = path.includes('{')
+        ? entry(patterns, path, () => toPattern(path))
+        : entry(fixed, path, () => ({ methods: new Map<Method, Route>(), params: noParams }));
+      assert(!known.methods.has(route.method), `${route.method} ${path} is declared twice`);
+      known.methods.set(route.method, route);
+    }
   }
   // The most specific first: more fixed segments, then names of one segment before names of several.
   const ordered = [...patterns.values()].sort(

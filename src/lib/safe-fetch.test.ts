@@ -160,6 +160,15 @@ describe('what may be spoken to', () => {
       expect((await failure(wide.get(`http://${host}/`, limits()))).message).toContain('public internet');
   });
 
+  test('check() refuses an address that is longer than any real one, which somebody would have to keep', () => {
+    const start = 'https://example.com/';
+    const longest = start + 'a'.repeat(8192 - start.length);
+    expect(safeFetch().check(longest, 'callback_url').href).toBe(longest);
+    expect(() => safeFetch().check(`${longest}a`, 'callback_url')).toThrow(
+      'callback_url must have at most 8192 characters',
+    );
+  });
+
   test('check() judges an address without fetching it', () => {
     expect(safeFetch().check('https://example.com/hook', 'callback_url').hostname).toBe('example.com');
     expect(safeFetch().check('https://notlocalhost/', 'callback_url').hostname).toBe('notlocalhost');

@@ -59,6 +59,8 @@ export interface SafeFetch {
   close(): Promise<void>;
 }
 
+/** Longer than servers take. Some addresses are kept with a job and read with every look at it. */
+const maxUrlLength = 8192;
 const maxRedirects = 3;
 const redirectStatuses = new Set([301, 302, 303, 307, 308]);
 const connectTimeoutMs = 5_000;
@@ -90,6 +92,7 @@ export function createSafeFetch(options: SafeFetchOptions = {}): SafeFetch {
   }
 
   function check(url: string, param: string): URL {
+    if (url.length > maxUrlLength) throw refusal(param, `must have at most ${maxUrlLength} characters`);
     const target = URL.canParse(url) ? new URL(url) : undefined;
     if (target === undefined || !(target.protocol in mayDial)) throw refusal(param, 'must be an https URL');
     if (target.username !== '' || target.password !== '')

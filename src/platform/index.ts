@@ -14,6 +14,7 @@ import type { Pictures } from './pictures/types.ts';
 import type { Recordings } from './recordings/types.ts';
 import type { Responses } from './responses/types.ts';
 import type { Signatures } from './signatures/types.ts';
+import type { Vectors } from './vectors/types.ts';
 import type { Webhooks } from './webhooks/types.ts';
 
 export interface Platform {
@@ -32,6 +33,7 @@ export interface Platform {
   readonly responses: Responses;
   readonly signatures: Signatures;
   readonly usage: Usage;
+  readonly vectors: Vectors;
   readonly webhooks: Webhooks;
   /** The address that clients use, where the operator has named it: `https://…/v1`. */
   readonly publicUrl: () => string | undefined;

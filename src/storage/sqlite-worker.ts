@@ -38,6 +38,8 @@ const { folder, readOnly = false } = workerData as { folder: string; readOnly?: 
 
 const maxStatements = 500;
 const busyTimeoutMs = 5_000;
+/** Who reads long stretches gets them without a call and a copy for each page: half of the time of a search. */
+const mappedBytes = 2 ** 30;
 /** A reply waits for the rest of its batch, but not behind a slow query. */
 const maxReplyDelayMs = 2;
 
@@ -55,7 +57,8 @@ function open(): { run(request: Request): Row[]; close(): void } {
     allowExtension: true,
     readOnly,
   });
-  if (!readOnly) db.exec('pragma journal_mode = wal; pragma synchronous = full');
+  if (readOnly) db.exec(`pragma mmap_size = ${mappedBytes}`);
+  else db.exec('pragma journal_mode = wal; pragma synchronous = full');
   loadVectors(db);
   const prepared = new Map<string, Prepared>();
   /** The few statements of `each`, as they are prepared. */

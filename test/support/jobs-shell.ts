@@ -45,15 +45,16 @@ const [film, song] = ['video', 'music'].map((type) => ({
 
 /** The two that declare everything, and some that differ in one thing. */
 export const jobModels: readonly Declaration[] = [
-  { ...film, id: 'film' },
-  // So that jobs of one test wait for no job of another.
+  { ...film, id: 'film', slots: 1000 },
+  // The others have so many slots that no test waits for another.
   { ...film, id: 'film-line', slots: 1 },
-  { ...film, id: 'film-free', pricing: {} },
+  { ...film, id: 'film-free', slots: 1000, pricing: {} },
   { ...film, id: 'film-off', served: false },
   {
     id: 'film-plain',
     type: 'video',
     engine: 'fake',
+    slots: 1000,
     maxPromptLength: 10,
     duration: { min: 2, max: 2, default: 2 },
     resolutions: { '480p': { '16:9': '640x352' } },
@@ -62,13 +63,14 @@ export const jobModels: readonly Declaration[] = [
     fps: 24,
     audio: false,
   },
-  { ...song, id: 'song', parameters: [...(song.parameters ?? []), 'input_references'] },
+  { ...song, id: 'song', slots: 1000, parameters: [...(song.parameters ?? []), 'input_references'] },
   { ...song, id: 'song-line', slots: 1 },
   { ...song, id: 'song-off', served: false },
   {
     id: 'song-plain',
     type: 'music',
     engine: 'fake',
+    slots: 1000,
     maxPromptLength: 10,
     duration: { min: 5, max: 60, default: 5 },
     formats: ['wav', 'flac'],

@@ -16,6 +16,8 @@ export interface StreamShape extends AnswerHead {
   readonly n: number;
   /** A last chunk of its own tells the usage; otherwise it stands on the finish chunk. */
   readonly includeUsage: boolean;
+  /** More fields of the first chunk. */
+  readonly extra?: (() => object) | undefined;
 }
 
 /** The beginnings of a choice's chunks, up to the place where the piece goes in. */
@@ -156,6 +158,7 @@ export class ChatRenderer implements BilledSink {
   /** The role comes first, once per choice. A choice that nobody asked for is not shown. */
   #open(choice: number): ChoiceHeads | undefined {
     if (choice >= this.#shape.n) return undefined;
+    const isFirst = !this.#hasParts;
     this.#hasParts = true;
     const head = `${this.#base}{"index":${choice},"delta":{`;
     const heads: ChoiceHeads = {
@@ -164,7 +167,9 @@ export class ChatRenderer implements BilledSink {
       calls: undefined,
     };
     this.#choices[choice] = heads;
-    this.#buffer += `${head}"role":"assistant","content":"${stringEnd}`;
+    const { extra } = this.#shape;
+    const end = isFirst && extra !== undefined ? withFields(stringEnd, extra()) : stringEnd;
+    this.#buffer += `${head}"role":"assistant","content":"${end}`;
     return heads;
   }
 
@@ -198,4 +203,10 @@ export class ChatRenderer implements BilledSink {
 /** A value as JSON, in bytes that can be spliced. */
 function json(value: unknown): string {
   return toBytes(JSON.stringify(value));
+}
+
+/** The end of a chunk with more fields before its last brace. */
+function withFields(end: string, fields: object): string {
+  const written = json(fields).slice(1, -1);
+  return written === '' ? end : end.replace(/\}\n\n$/, () => `,${written}}\n\n`);
 }

@@ -9,3 +9,6 @@ export interface RenderContext {
   /** How long such a render is expected to take. */
   readonly expectedMs: number;
 }
+
+/** The reason of an abort after which another process goes on with the render: the engine's own job is left running. */
+export class RenderHandedOver extends Error {}

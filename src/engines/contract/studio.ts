@@ -22,6 +22,8 @@ export interface StudioOrder {
   readonly maxBytes: number;
   /** Of processor time. */
   readonly maxCpuMs: number;
+  /** A client waits for it: it has a line of its own, apart from what jobs order, which takes minutes. Default false. */
+  readonly isAwaited?: boolean;
 }
 
 /** What such a module exports. It imports only its own folder, `engines/contract`, `lib` and pure packages. */

@@ -1,15 +1,17 @@
-/** Servers that speak (one of them draws too), and servers that transcribe. */
+/** Servers that speak (one of them draws and films too), and servers that transcribe. */
 import type { SpeechRequest } from '../contract/speech.ts';
 import type { Fields, Flavor } from './flavor.ts';
 import { vllmOmniImages } from './image-quirks.ts';
 import { generic, vllm } from './text-flavors.ts';
+import { vllmOmniVideos } from './video-quirks.ts';
 
-/** vLLM-Omni, which is a server of its own: one model that speaks or draws, beside vLLM's routes. */
+/** vLLM-Omni, which is a server of its own: one model that speaks, draws or films, beside vLLM's routes. */
 export const vllmOmni: Flavor = {
   ...vllm,
   name: 'vllm-omni',
-  serves: ['speech', 'chat', 'image'],
+  serves: ['speech', 'chat', 'image', 'video'],
   image: vllmOmniImages,
+  video: vllmOmniVideos,
   embedding: undefined,
   rerank: undefined,
   decision: undefined,
@@ -67,6 +69,7 @@ export const kokoroFastapi: Flavor = {
   name: 'kokoro-fastapi',
   serves: ['speech'],
   image: undefined,
+  video: undefined,
   embedding: undefined,
   rerank: undefined,
   decision: undefined,
@@ -112,6 +115,7 @@ const ears = {
   decision: undefined,
   speech: undefined,
   image: undefined,
+  video: undefined,
   health: { at: 'root', path: '/health' },
 } as const satisfies Omit<Flavor, 'name'>;
 

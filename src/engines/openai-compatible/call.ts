@@ -103,14 +103,14 @@ export abstract class EngineCall implements Dispatcher.DispatchHandler, Deadline
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHeaders): void {
     this.#status = status;
-    if (status === 200) return;
+    if (this.#isAnswer) return;
     const { 'retry-after': retryAfter } = headers;
     this.#retryAfter = typeof retryAfter === 'string' ? retryAfter : undefined;
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.isSettled) return;
-    if (this.#status === 200) {
+    if (this.#isAnswer) {
       this.take(chunk);
       return;
     }
@@ -122,7 +122,7 @@ export abstract class EngineCall implements Dispatcher.DispatchHandler, Deadline
   onResponseEnd(): void {
     this.parts.wheel.remove(this);
     if (this.isSettled) return;
-    if (this.#status === 200) this.finish();
+    if (this.#isAnswer) this.finish();
     else this.settleWith(this.#toRefusal());
   }
 
@@ -135,8 +135,13 @@ export abstract class EngineCall implements Dispatcher.DispatchHandler, Deadline
     this.parts.wheel.remove(this);
     if (this.isSettled) return;
     if (this.#status === 0) this.settleWith(failures.unreachable(error));
-    else if (this.#status === 200) this.lose(failures.lost(error));
+    else if (this.#isAnswer) this.lose(failures.lost(error));
     else this.settleWith(this.#toRefusal());
+  }
+
+  /** Creating a job is answered with 202 here and there. */
+  get #isAnswer(): boolean {
+    return this.#status >= 200 && this.#status < 300;
   }
 
   /** The call failed: the engine need not go on with it. */

@@ -5,6 +5,8 @@ import type { ModelType } from '../contract/model-type.ts';
 import type { PictureFormat } from '../contract/picture.ts';
 import type { SpeechRequest } from '../contract/speech.ts';
 import type { TranscriptionRequest } from '../contract/transcription.ts';
+import type { VideoRequest } from '../contract/video.ts';
+import type { FormFile } from './form.ts';
 
 export const flavorNames = [
   'vllm',
@@ -88,6 +90,21 @@ export interface ImageQuirks {
   fields(request: ImageRequest, format: PictureFormat): Fields;
 }
 
+/** How it films: a job at `POST /videos` under the OpenAI path, which is asked for by its id and cancelled by DELETE. */
+export interface VideoQuirks {
+  /** What it is told. Throws where the engine cannot do what is asked. */
+  order(request: VideoRequest): VideoOrder;
+}
+
+export type VideoOrder =
+  | { readonly json: Fields }
+  | {
+      readonly form: {
+        readonly fields: Readonly<Record<string, string>>;
+        readonly files: readonly FormFile[];
+      };
+    };
+
 /** At the server's root, or under the OpenAI path. */
 export interface Place {
   readonly at: 'root' | 'api';
@@ -104,6 +121,7 @@ export interface Flavor {
   readonly speech: SpeechQuirks | undefined;
   readonly transcription: TranscriptionQuirks | undefined;
   readonly image: ImageQuirks | undefined;
+  readonly video: VideoQuirks | undefined;
   /** Chat templates rarely know the role `developer`. */
   readonly developerRole: 'developer' | 'system';
   /** Whether a list of text parts is sent as one text. */

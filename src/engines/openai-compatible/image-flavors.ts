@@ -13,4 +13,5 @@ export const stableDiffusionCpp: Flavor = {
   speech: undefined,
   transcription: undefined,
   image: stableDiffusionCppImages,
+  video: undefined,
 };

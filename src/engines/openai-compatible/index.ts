@@ -24,6 +24,7 @@ import { createRerankPort } from './rerank.ts';
 import { createSpeechPort } from './speech.ts';
 import { countTokens, tokenPatienceMs } from './tokens.ts';
 import { createTranscriptionPort } from './transcription.ts';
+import { createVideoPort, mostFilmBytes, pollPatienceMs, type VideoTimers } from './video.ts';
 import type { Asked } from './wire.ts';
 
 /** Clients give up after 300 s without headers, and a 504 has to reach them before that. */
@@ -36,7 +37,7 @@ const headerValue = '^[\\t\\x20-\\x7e]*$';
 
 export const openaiCompatible = defineEngineKind({
   kind: 'openai-compatible',
-  serves: ['chat', 'embedding', 'rerank', 'decision', 'speech', 'transcription', 'image', 'music'],
+  serves: ['chat', 'embedding', 'rerank', 'decision', 'speech', 'transcription', 'image', 'video', 'music'],
   options: Type.Object(
     {
       kind: Type.Literal('openai-compatible'),
@@ -87,9 +88,11 @@ export interface EngineParts {
   idleTimeoutMs: number;
   maxBatch?: number | undefined;
   log?: Log;
-  /** Where masks are turned round for engines that read them the other way. */
+  /** Where masks are turned round for engines that read them the other way, and films are enlarged. */
   studio?: Studio;
   wheel?: Wheel;
+  /** For the pauses between two questions about a film. */
+  timers?: VideoTimers;
 }
 
 export function createOpenaiCompatible(parts: EngineParts): Engine {
@@ -114,6 +117,23 @@ export function createOpenaiCompatible(parts: EngineParts): Engine {
     timeoutMs,
     idleTimeoutMs,
     maxBytes: mostImageBytes,
+  });
+  const filming = createQuestions({
+    pool,
+    wheel,
+    address,
+    headers,
+    timeoutMs,
+    idleTimeoutMs,
+    maxBytes: mostFilmBytes,
+  });
+  const polls = createQuestions({
+    pool,
+    wheel,
+    address,
+    headers,
+    timeoutMs: Math.min(timeoutMs, pollPatienceMs),
+    idleTimeoutMs: Math.min(idleTimeoutMs, pollPatienceMs),
   });
   const countings = createQuestions({
     pool,
@@ -145,7 +165,7 @@ export function createOpenaiCompatible(parts: EngineParts): Engine {
     countTokens: (request, signal) => countTokens({ flavor, questions: countings }, request, signal),
   };
 
-  const { serves, embedding, rerank, decision, speech, transcription, image } = flavor;
+  const { serves, embedding, rerank, decision, speech, transcription, image, video } = flavor;
   return {
     kind: 'openai-compatible',
     ...(serves.includes('chat') ? { chat } : {}),
@@ -191,6 +211,19 @@ export function createOpenaiCompatible(parts: EngineParts): Engine {
     ...(image === undefined
       ? {}
       : { image: createImagePort({ questions: picturing, address, quirks: image, studio: parts.studio }) }),
+    ...(video === undefined
+      ? {}
+      : {
+          video: createVideoPort({
+            questions: filming,
+            polls,
+            address,
+            quirks: video,
+            studio: parts.studio,
+            idleTimeoutMs,
+            ...(parts.timers === undefined ? {} : { timers: parts.timers }),
+          }),
+        }),
     ...(serves.includes('music')
       ? { music: createMusicPort({ pool, wheel, address, headers, timeoutMs, idleTimeoutMs }) }
       : {}),

@@ -27,6 +27,8 @@ export interface FormQuestions extends Questions {
 export interface FileQuestions extends FormQuestions {
   /** The bytes at a path of the engine's own origin. */
   fetch(path: string, signal: AbortSignal): Promise<Buffer>;
+  /** Deletes what is there. */
+  remove(path: string, signal: AbortSignal): Promise<void>;
 }
 
 export interface QuestionParts extends Omit<CallParts, 'options'> {
@@ -81,6 +83,7 @@ export function createQuestions({ address, headers, ...parts }: QuestionParts): 
       return ask(place, { headers: own, body: Readable.from(pieces, { objectMode: false }) }, read, signal);
     },
     fetch: (path, signal) => send({ method: 'GET', path, headers: untyped }, (bytes) => bytes, signal),
+    remove: (path, signal) => send({ method: 'DELETE', path, headers: untyped }, () => {}, signal),
   };
 }
 

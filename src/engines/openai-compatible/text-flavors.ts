@@ -2,6 +2,7 @@
 import type { Effort, Thinking } from '../contract/chat.ts';
 import type { Fields, Flavor, MediaPart, TranscriptionQuirks } from './flavor.ts';
 import { openaiImages, sglangImages } from './image-quirks.ts';
+import { openaiVideos, sglangVideos } from './video-quirks.ts';
 
 /** Engines that take an effort at all go up to `max`. */
 const toEngineEffort = (effort: Effort) => (effort === 'ultra' ? 'max' : effort);
@@ -81,6 +82,7 @@ export const vllm: Flavor = {
   speech: undefined,
   transcription: openaiTranscription,
   image: undefined,
+  video: undefined,
   developerRole: 'system',
   joinsText: false,
   media: byUri,
@@ -113,9 +115,10 @@ export const sglang: Flavor = {
   ...vllm,
   name: 'sglang',
   // Pictures come from SGLang-diffusion, which is a server of its own beside the one for text.
-  serves: ['chat', 'embedding', 'rerank', 'decision', 'image'],
+  serves: ['chat', 'embedding', 'rerank', 'decision', 'image', 'video'],
   transcription: undefined,
   image: sglangImages,
+  video: sglangVideos,
   // It cuts only when it was started with --allow-auto-truncate.
   embedding: { batch: 256, parallel: 2, takesTokens: true, truncation: {} },
   // Documents are sent back unless that is declined.
@@ -154,6 +157,7 @@ export const llamaCpp: Flavor = {
   speech: undefined,
   transcription: undefined,
   image: undefined,
+  video: undefined,
   developerRole: 'system',
   joinsText: false,
   // Audio and video must be bare base64; only images may be data URIs.
@@ -210,6 +214,7 @@ export const ollama: Flavor = {
   speech: undefined,
   transcription: undefined,
   image: undefined,
+  video: undefined,
   developerRole: 'system',
   // Every part of a list becomes a message of its own, without its tool call id.
   joinsText: true,
@@ -243,7 +248,7 @@ function toOllamaEffort(effort: Effort): string {
 
 export const generic: Flavor = {
   name: 'generic',
-  serves: ['chat', 'embedding', 'rerank', 'decision', 'speech', 'transcription', 'image', 'music'],
+  serves: ['chat', 'embedding', 'rerank', 'decision', 'speech', 'transcription', 'image', 'video', 'music'],
   // Services take from 96 inputs at a time (Cohere) to 2,048 (OpenAI), and refuse fields that they do not know.
   embedding: { batch: 96, parallel: 1, takesTokens: true, truncation: {} },
   // As Cohere and Jina have it.
@@ -259,6 +264,7 @@ export const generic: Flavor = {
   speech: { makesVoices: false, fields: () => ({}) },
   transcription: openaiTranscription,
   image: openaiImages,
+  video: openaiVideos,
   developerRole: 'developer',
   joinsText: false,
   media: (part) => (part.type === 'audio' ? inputAudio(part) : byUri(part)),
@@ -301,5 +307,6 @@ export const tei: Flavor = {
   speech: undefined,
   transcription: undefined,
   image: undefined,
+  video: undefined,
   health: { at: 'root', path: '/health' },
 };

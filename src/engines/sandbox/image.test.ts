@@ -170,7 +170,8 @@ describe('the sandbox’s images', () => {
     controller.abort(new Error('left'));
     await expect(generate({}, controller.signal)).rejects.toThrow('left');
     await generate({ width: 256, height: 256, count: 2 });
-    const { maxBytes = 0, maxCpuMs = 0 } = studio.orders.at(-1) ?? {};
+    const { maxBytes = 0, maxCpuMs = 0, isAwaited } = studio.orders.at(-1) ?? {};
+    expect(isAwaited).toBe(true);
     expect(maxBytes).toBeGreaterThan(256 * 256 * 2 * 4);
     expect(maxBytes).toBeLessThan(2 ** 21);
     expect(maxCpuMs).toBeGreaterThan(1_000);

@@ -50,6 +50,7 @@ async function draw(studio: Studio, request: ImageRequest, signal: AbortSignal):
       inputs: files.map(({ bytes }) => bytes),
       maxBytes: area * bytesPerPixel + count * leastBytes,
       maxCpuMs: leastCpuMs + (area / 1e6) * cpuMsPerMegapixel,
+      isAwaited: true,
     },
     signal,
   );

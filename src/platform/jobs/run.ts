@@ -3,6 +3,7 @@
  * cannot be renewed in time, or the job was taken or cancelled, the run stops and leaves nothing behind. Whatever it
  * writes is guarded by its token, so a run that is wrong about its lease changes nothing.
  */
+import { RenderHandedOver } from '../../engines/contract/render.ts';
 import type { Log } from '../../lib/log.ts';
 import { type Database, StoreUnavailable } from '../../storage/database.ts';
 import type { Objects } from '../objects/types.ts';
@@ -60,7 +61,9 @@ export function startRun(parts: RunParts, kind: JobKind, lease: Lease): Run {
   function stop(why: StopReason): void {
     if (reason !== undefined) return;
     reason = why;
-    stopping.abort(new Error(`the run was stopped: ${why}`));
+    const said = `the run was stopped: ${why}`;
+    // What the engine makes for a process that closes is made for the next one.
+    stopping.abort(why === 'closing' ? new RenderHandedOver(said) : new Error(said));
   }
 
   async function beat(): Promise<void> {

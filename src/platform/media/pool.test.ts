@@ -89,6 +89,32 @@ describe('a media process', () => {
     }
   });
 
+  it('that is killed from outside while it starts is replaced, and nobody is refused for it', async () => {
+    const pool = open({ processes: 1 });
+    const asked = ask(pool, 'ab');
+    await until(() => pool.pids.length === 1);
+    process.kill(pool.pids[0] as number, 'SIGKILL');
+    expect(await asked).toBe('2');
+  });
+
+  it('that is killed at every start refuses for a moment only: the next attempt may succeed', async () => {
+    const pool = open({ processes: 1 });
+    let isOver = false;
+    const asked = ask(pool, 'ab').finally(() => {
+      isOver = true;
+    });
+    const killing = (async () => {
+      while (!isOver) {
+        for (const pid of pool.pids) process.kill(pid, 'SIGKILL');
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+    })();
+    const failure = { kind: 'overloaded', permanent: false };
+    await expect(asked).rejects.toMatchObject(failure);
+    await killing;
+    await expect(ask(pool, 'ab')).rejects.toMatchObject(failure);
+  });
+
   it.each([
     ['abort', 'crash'],
     ['exit', 'crash'],

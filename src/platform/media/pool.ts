@@ -3,7 +3,7 @@
  * when idle. Jobs wait in line, first come, first served.
  *
  *   starting ──ready──▶ busy ──done, failed, stopped in time──▶ idle ──job──▶ busy
- *   starting ──FFmpeg does not load─────────────────────────────────────────▶ gone
+ *   starting ──FFmpeg does not load, killed from outside────────────────────▶ gone
  *   busy ──crash, limit, hang, does not stop────────────────────────────────▶ gone
  *   busy, idle ──large, used up, idle for long──────────────────────────────▶ gone
  */
@@ -84,6 +84,8 @@ const startMs = 20_000;
 const stopMs = 2_000;
 /** After a start that failed the next is not tried at once. */
 const restMs = 5_000;
+/** A machine that is short of memory kills those that grow: as often in a row another one is started at once. */
+const maxLostStarts = 3;
 const bytesPerMb = 1024 * 1024;
 
 const ffmpegWords: PoolWords = {
@@ -104,7 +106,9 @@ export function createPool<Kinds extends AnyKinds<Kinds> = JobKinds>(parts: Pool
   const idle = new Map<MediaProcess, NodeJS.Timeout>();
   const waiting: Waiting[] = [];
   let isClosed = false;
-  let restUntil = 0;
+  let rest = { until: 0, toError: unavailable };
+  /** In a row. */
+  let lostStarts = 0;
   let toldUnsealed = false;
 
   /** Starts one more if there is somebody for whom it would be. */
@@ -122,7 +126,9 @@ export function createPool<Kinds extends AnyKinds<Kinds> = JobKinds>(parts: Pool
     });
     void opened.report().then((report) => {
       clearTimeout(late);
-      if (report.type === 'unavailable') return refuse(opened, report.detail);
+      if (report.type === 'unavailable')
+        return opened.isKilledFromOutside ? lose() : refuse(opened, report.detail);
+      lostStarts = 0;
       if (!report.isSealed && !toldUnsealed) {
         toldUnsealed = true;
         log.warn('media processes could open files on this machine: no limit on descriptors can be set');
@@ -137,8 +143,22 @@ export function createPool<Kinds extends AnyKinds<Kinds> = JobKinds>(parts: Pool
     failed.kill(new JobFailure('job', 'it could not start'));
     if (isClosed) return;
     log.error({ detail }, words.notLoaded);
-    restUntil = performance.now() + restMs;
-    for (const { fail } of waiting.splice(0)) fail(unavailable(words));
+    refuseAll(unavailable);
+  }
+
+  /** Says nothing of the program: its end has begun the next start, unless it happens again and again. */
+  function lose(): void {
+    if (isClosed) return;
+    log.error('a media process was killed from outside while it started');
+    lostStarts += 1;
+    if (lostStarts < maxLostStarts) return;
+    lostStarts = 0;
+    refuseAll(tooBusy);
+  }
+
+  function refuseAll(toError: typeof unavailable): void {
+    rest = { until: performance.now() + restMs, toError };
+    for (const { fail } of waiting.splice(0)) fail(toError(words));
   }
 
   function offer(free: MediaProcess): void {
@@ -171,7 +191,7 @@ export function createPool<Kinds extends AnyKinds<Kinds> = JobKinds>(parts: Pool
       newest.ref();
       return Promise.resolve(newest);
     }
-    if (performance.now() < restUntil) throw unavailable(words);
+    if (performance.now() < rest.until) throw rest.toError(words);
     const { promise, resolve, reject } = Promise.withResolvers<MediaProcess>();
     const one: Waiting = { take: resolve, fail: reject };
     const leave = (reason: unknown) => {

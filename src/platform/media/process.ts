@@ -83,6 +83,11 @@ export class MediaProcess {
     return this.#end !== undefined || this.#killed !== undefined;
   }
 
+  /** Not by us: by the operator, or by the kernel of a machine that is short of memory. */
+  get isKilledFromOutside(): boolean {
+    return this.#end?.signal === 'SIGKILL' && this.#killed === undefined;
+  }
+
   get peakBytes(): number {
     return this.#peakBytes;
   }

@@ -55,11 +55,13 @@ interface Extras {
   readonly signal?: AbortSignal;
   readonly maxBytes?: number;
   readonly maxCpuMs?: number;
+  readonly isAwaited?: boolean;
 }
 
 function begin(request: StubRequest, extras: Extras = {}): AsyncGenerator<Uint8Array, unknown> {
   const { inputs = [], studio = shared, signal = never, maxBytes = 1e8, maxCpuMs = 60_000 } = extras;
-  return studio.render({ module, request, inputs, maxBytes, maxCpuMs }, signal);
+  const { isAwaited = false } = extras;
+  return studio.render({ module, request, inputs, maxBytes, maxCpuMs, isAwaited }, signal);
 }
 
 async function run<Result>(
@@ -101,6 +103,16 @@ describe('a studio', () => {
     const path = new URL('../../../README.md', import.meta.url).pathname;
     const { result } = await run({ act: 'burgle', path });
     expect(result).toEqual({ file: 'ERR_ACCESS_DENIED', socket: 'EMFILE' });
+  });
+
+  it('does not put what a client waits for behind what jobs have ordered', async () => {
+    const studio = open({ processes: 1 });
+    const long = begin({ act: 'pieces' }, { studio });
+    await long.next();
+    const { result } = await run({ act: 'echo' }, { studio, isAwaited: true });
+    expect(result).toEqual({ act: 'echo' });
+    expect(studio.pids).toHaveLength(2);
+    await long.return(undefined);
   });
 
   it('makes nothing that is not taken, but for two pieces ahead', async () => {

@@ -23,7 +23,10 @@ export interface StudioParts {
   readonly modules?: URL;
 }
 
-/** Without a limit on the wait: jobs have their own line, and their signal. */
+/**
+ * Each of two lines has so many processes: what clients wait for, and what jobs order. Without a limit on the wait: both
+ * have a signal.
+ */
 export const studioLimits: MediaLimits = {
   processes: 2,
   timeoutMs: 20 * 60_000,
@@ -37,36 +40,39 @@ const packages = ['typebox', 'spessasynth_core', 'sharp', 'heic-decode'];
 const heapMb = 512;
 
 export function createStudio({ log, limits, modules = ownModules() }: StudioParts): RunningStudio {
-  const pool = createPool({
-    log,
-    limits: { ...studioLimits, ...limits },
-    program: new URL('./program/studio-program.ts', import.meta.url),
-    words: {
-      notLoaded: 'a studio cannot be started, so nothing can be rendered',
-      unavailable: 'This cannot be rendered on this installation',
-      busy: 'Too much is being rendered; try again soon',
-    },
-    walls: {
-      packages,
-      heapMb,
-      readable: [modules, ownModules(), new URL('../../lib/', import.meta.url)].map((url) =>
-        fileURLToPath(url),
-      ),
-    },
-  });
+  const openPool = () =>
+    createPool({
+      log,
+      limits: { ...studioLimits, ...limits },
+      program: new URL('./program/studio-program.ts', import.meta.url),
+      words: {
+        notLoaded: 'a studio cannot be started, so nothing can be rendered',
+        unavailable: 'This cannot be rendered on this installation',
+        busy: 'Too much is being rendered; try again soon',
+      },
+      walls: {
+        packages,
+        heapMb,
+        readable: [modules, ownModules(), new URL('../../lib/', import.meta.url)].map((url) =>
+          fileURLToPath(url),
+        ),
+      },
+    });
+  const awaited = openPool();
+  const ordered = openPool();
 
   return {
     get pids() {
-      return pool.pids;
+      return [...awaited.pids, ...ordered.pids];
     },
 
-    async *render({ module, request, inputs, maxBytes, maxCpuMs }, signal) {
+    async *render({ module, request, inputs, maxBytes, maxCpuMs, isAwaited = false }, signal) {
       assert(module.href.startsWith(modules.href), `a render is a file of an engine: ${module.href}`);
       const inputLengths = inputs.map(({ byteLength }) => byteLength);
       const options = { module: module.href, request, inputLengths };
       const job = { kind: 'render', options, input: inputs, maxBytes, maxCpuMs } as const;
       try {
-        return yield* pool.run(job, signal);
+        return yield* (isAwaited ? awaited : ordered).run(job, signal);
       } catch (error) {
         if (error instanceof JobFailure && error.reason === 'missing')
           log.error({ detail: error.message }, 'a package is missing, so this cannot be rendered');
@@ -74,7 +80,9 @@ export function createStudio({ log, limits, modules = ownModules() }: StudioPart
       }
     },
 
-    close: () => pool.close(),
+    async close() {
+      await Promise.all([awaited.close(), ordered.close()]);
+    },
   };
 }
 

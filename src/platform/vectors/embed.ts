@@ -48,8 +48,10 @@ function withInstruction(input: string, { queryInstruction }: EmbeddingModel): s
 }
 
 function checked(result: EmbeddingResult, count: number): EmbeddingResult {
-  const isWhole = result.vectors.length === count && result.vectors.every((vector) => vector.every(Number.isFinite));
-  if (!isWhole) throw new GatewayError('unreachable', 'The engine answered with other vectors than were asked for');
+  const isWhole =
+    result.vectors.length === count && result.vectors.every((vector) => vector.every(Number.isFinite));
+  if (!isWhole)
+    throw new GatewayError('unreachable', 'The engine answered with other vectors than were asked for');
   return result;
 }
 
@@ -72,5 +74,7 @@ function toEmbeddingFailure(error: unknown, modelId: string): unknown {
       ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
     });
   }
-  return new GatewayError('unreachable', `Embedding with the model ${modelId} failed: ${message}`, { cause: error });
+  return new GatewayError('unreachable', `Embedding with the model ${modelId} failed: ${message}`, {
+    cause: error,
+  });
 }

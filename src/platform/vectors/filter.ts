@@ -1,6 +1,7 @@
 /** Filters on the attributes of files, as the condition of a statement that both databases can run. */
 import { GatewayError } from '../../lib/errors.ts';
 import type { Database, SqlValue } from '../../storage/database.ts';
+import type { IndexQuery } from './parts.ts';
 import type { Filter, FilterValue } from './types.ts';
 
 export interface Condition {
@@ -70,12 +71,33 @@ export function toCondition(dialect: Database['dialect'], filter: Filter, from: 
   }
 
   function render(one: Filter): string {
-    if (one.type !== 'and' && one.type !== 'or') return compare(one);
+    if ('key' in one) return compare(one);
     if (one.filters.length === 0) return one.type === 'and' ? '1 = 1' : '1 = 0';
     return `(${one.filters.map(render).join(` ${one.type} `)})`;
   }
 
   const text = render(filter);
+  return { text, values };
+}
+
+/** The files that a search looks into: those of the collection that have not failed, and what the query says of them. */
+export function toFileCondition(
+  dialect: Database['dialect'],
+  { collectionNumber, fileIds, filter }: Pick<IndexQuery, 'collectionNumber' | 'fileIds' | 'filter'>,
+  from: number,
+): Condition {
+  let text = `f.collection_no = $${from} and f.status <> 'failed'`;
+  const values: SqlValue[] = [collectionNumber];
+  if (fileIds !== undefined) {
+    const list = fileIds.map((_, place) => `$${from + values.length + place}`).join(', ');
+    text += fileIds.length === 0 ? ' and 1 = 0' : ` and f.id in (${list})`;
+    values.push(...fileIds);
+  }
+  if (filter !== undefined) {
+    const condition = toCondition(dialect, filter, from + values.length);
+    text += ` and ${condition.text}`;
+    values.push(...condition.values);
+  }
   return { text, values };
 }
 

@@ -42,3 +42,18 @@ export function fuse(candidates: readonly Candidate[], limit: number): Ranked[] 
       .slice(0, limit)
   );
 }
+
+/** Both ways together: each item once. */
+export function toCandidates(
+  near: readonly { number: number; similarity: number }[],
+  words: readonly number[],
+): Candidate[] {
+  const ranks = new Map(words.map((number, place) => [number, place + 1]));
+  const found = new Set(near.map(({ number }) => number));
+  return [
+    ...near.map(({ number, similarity }) => ({ number, similarity, textRank: ranks.get(number) })),
+    ...words
+      .filter((number) => !found.has(number))
+      .map((number) => ({ number, similarity: undefined, textRank: ranks.get(number) })),
+  ];
+}

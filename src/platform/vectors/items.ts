@@ -92,7 +92,12 @@ export function changeDescription(
     if (row === undefined) return undefined;
     const changed: Item = { ...item, description, updatedAt: now };
     const grownBytes = sizeOf(changed, 0) - sizeOf(item, 0);
-    const collectionNumber = await recount(tx, row.file_no, { items: 0, bytes: grownBytes, removals: 0, now });
+    const collectionNumber = await recount(tx, row.file_no, {
+      items: 0,
+      bytes: grownBytes,
+      removals: 0,
+      now,
+    });
     if (collectionNumber === undefined) return undefined;
     const { file_no: fileNumber } = row;
     await index.change(tx, { number, collectionNumber, fileNumber, description, text: item.text, vector });

@@ -1,7 +1,7 @@
 /** What the parts of `vectors` hand to each other: read files, pieces of them, and the index over all pieces. */
 import type { Sql } from '../../storage/database.ts';
 import type { Operation } from '../inference/types.ts';
-import type { Attributes, CollectionFile, Filter } from './types.ts';
+import type { Attributes, Filter } from './types.ts';
 
 /** What a file is counted in. */
 export type PlaceUnit = 'page' | 'slide' | 'row' | 'line';
@@ -71,65 +71,6 @@ export interface ItemIndex {
   /** After a collection and all its items have gone. */
   forget(collectionNumber: number): Promise<void>;
   close(): Promise<void>;
-}
-
-/** A run's proof that a file is its own to read. The attempt never falls, so no earlier run can have the same. */
-export interface FileToken {
-  readonly fileId: string;
-  readonly owner: string;
-  readonly attempt: number;
-}
-
-/** A file that is to be read, as far as it has come. */
-export interface FileLease extends FileToken {
-  readonly collectionId: string;
-  readonly subscriptionId: string;
-  readonly keyId: string;
-  readonly modelId: string;
-  readonly filename: string;
-  readonly objectKey: string;
-  readonly bytes: number;
-  /** How many attempts have failed, this one not counted; one whose process died is among them. */
-  readonly failures: number;
-  /** Chunks that are kept already; the next one has this index. */
-  readonly chunksCut: number;
-  /** The file was read to its end. */
-  readonly isCut: boolean;
-  readonly chunksEmbedded: number;
-}
-
-export interface PendingChunk extends Chunk {
-  /** The item's id, decided when the chunk is kept. */
-  readonly id: string;
-  readonly index: number;
-}
-
-/**
- * The steps of a file from its upload to its end. Each is one transaction. Those that take a token answer `false` when
- * the file is no longer the run's own (its lease went to another, it was deleted): then the run ends without a word.
- */
-export interface IngestStore {
-  /** The oldest file that waits and is due, or whose lease is over. */
-  leaseFile(claim: { owner: string; leaseMs: number }): Promise<FileLease | undefined>;
-  renewLease(token: FileToken, leaseMs: number): Promise<boolean>;
-  /** Gives it back: it is anybody's after `delayMs`. */
-  releaseFile(token: FileToken, left: { delayMs: number; failures: number }): Promise<boolean>;
-  /** `from` is the index of the first; chunks that are kept already are passed over, so that a repeated run adds nothing twice. */
-  saveChunks(token: FileToken, from: number, chunks: readonly Chunk[]): Promise<boolean>;
-  /** Says that no more follow. */
-  finishCutting(token: FileToken): Promise<boolean>;
-  /** The next in order that have no vector. */
-  pendingChunks(token: FileToken, limit: number): Promise<readonly PendingChunk[]>;
-  /** From here on they are items: found, listed and counted. */
-  saveVectors(
-    token: FileToken,
-    vectors: readonly { readonly id: string; readonly vector: Float32Array }[],
-  ): Promise<boolean>;
-  finishFile(token: FileToken): Promise<boolean>;
-  /** Its items and chunks go; the record stays and says why. */
-  failFile(token: FileToken, error: NonNullable<CollectionFile['lastError']>): Promise<boolean>;
-  /** Called when files may be waiting, in this process or another. Answers what ends it. */
-  onWaiting(listener: () => void): Promise<() => Promise<void>>;
 }
 
 /** Billed to the operation's caller, on the collection's model. */

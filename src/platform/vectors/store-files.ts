@@ -23,9 +23,20 @@ export async function insertFile(
   );
   if (collection === undefined) return undefined;
   const [row] = await tx.query(
-    `insert into vector_files as f (id, collection_no, status, created_at, bytes, lease_until, key_id, object_key, filename,
-       attributes) values ($1, $2, 'in_progress', $3, $4, $3, $5, $6, $7, $8) returning ${fileColumns}`,
-    [createId('file'), collection.number, now, bytes, keyId, objectKey, filename, JSON.stringify(attributes)],
+    `insert into vector_files (id, collection_no, subscription_id, status, created_at, bytes, lease_until, key_id,
+       object_key, filename, attributes) values ($1, $2, $3, 'in_progress', $4, $5, $4, $6, $7, $8, $9)
+     returning ${fileColumns.replaceAll('f.', '')}`,
+    [
+      createId('file'),
+      collection.number,
+      subscriptionId,
+      now,
+      bytes,
+      keyId,
+      objectKey,
+      filename,
+      JSON.stringify(attributes),
+    ],
   );
   assert(row !== undefined, 'an insert answers its row');
   // From here on the upload belongs to the file.

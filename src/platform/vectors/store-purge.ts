@@ -64,7 +64,11 @@ export function createPurge(parts: PurgeParts): Purge {
              select number from vector_items where file_no = $1 order by position limit $2) returning number`,
           [fileNumber, itemsPerStep],
         );
-        if (rows.length > 0) await index.remove(tx, rows.map(({ number }) => number));
+        if (rows.length > 0)
+          await index.remove(
+            tx,
+            rows.map(({ number }) => number),
+          );
         return rows.length;
       });
     }

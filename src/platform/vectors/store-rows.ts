@@ -57,7 +57,7 @@ export function toCollectionRow(row: Row): CollectionRow {
   };
 }
 
-/** Of `f`, with the collection's id as `collection_id`. */
+/** Of `f`. */
 export const fileColumns = `f.number, f.id, f.status, f.created_at, f.bytes, f.usage_bytes, f.item_count, f.error_code,
   f.error_message, f.filename, cast(f.attributes as text) as attributes`;
 
@@ -166,11 +166,19 @@ export async function insertRows(
   }
 }
 
+/** `$1, $2, …` for a list. */
+export function parametersOf(values: readonly unknown[], from = 1): string {
+  return values.map((_, place) => `$${from + place}`).join(', ');
+}
+
 export function toBytes(vector: Float32Array): Uint8Array {
   return new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength);
 }
 
 /** What an item takes: its texts and its vector. */
-export function sizeOf({ description, text }: { description: string; text: string }, dimensions: number): number {
+export function sizeOf(
+  { description, text }: { description: string; text: string },
+  dimensions: number,
+): number {
   return Buffer.byteLength(description) + Buffer.byteLength(text) + dimensions * 4;
 }

@@ -136,6 +136,8 @@ export interface Vectors {
   ): Promise<Collection | undefined>;
   removeCollection(subscriptionId: string, id: string): Promise<boolean>;
 
+  /** A key for an upload. What no file has become after an hour is removed, also when the process dies in between. */
+  reserveUpload(): Promise<string>;
   /** Answers once the file cannot be lost. Reading and embedding follow. */
   addFile(subscriptionId: string, collectionId: string, file: NewFile): Promise<CollectionFile | undefined>;
   findFile(subscriptionId: string, collectionId: string, id: string): Promise<CollectionFile | undefined>;

@@ -161,7 +161,7 @@ function swarmsOf(scene: Scene, swarm: (count: number, paint: Painter) => Swarm)
   if (land === 'desert') swarms.push(swarm(40, mote({ r: 255, g: 224, b: 170 }, 0)));
   if (land === 'room') swarms.push(swarm(28, mote({ r: 255, g: 240, b: 210 }, 0)));
   if (sky.has('snowfall')) swarms.push(swarm(260, snow));
-  else if (land === 'snow') swarms.push(swarm(90, snow));
+  else if (scene.isSnowy && land !== 'room') swarms.push(swarm(90, snow));
   if (sky.has('rain')) swarms.push(swarm(260, rain));
   return swarms;
 }

@@ -15,12 +15,17 @@ const plainExtension = /\.(?:md|markdown|mdx|rst|pdf|docx|pptx|xlsx|html?|xhtml|
 
 export function describePlace(filename: string, headings: readonly string[], span: Span | undefined): string {
   const name = filename.replace(plainExtension, '') || filename;
-  const parts = [name, ...headings]
-    .map((part) => shorten(part, maxHeadingLength))
-    .filter((part) => part !== '');
+  // A title that says the same as the file's name says it once: `failure-drills`, `Failure drills`.
+  const own = headings[0] !== undefined && isSameName(name, headings[0]) ? headings.slice(1) : headings;
+  const parts = [name, ...own].map((part) => shorten(part, maxHeadingLength)).filter((part) => part !== '');
   // The outer ones go first, but never the file's name.
   while (parts.length > 2 && joined(parts).length > maxLength) parts.splice(1, 1);
   return joined(parts) + (span === undefined ? '' : `, ${toWords(span)}`);
+}
+
+function isSameName(name: string, title: string): boolean {
+  const letters = (text: string) => text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '');
+  return letters(name) === letters(title);
 }
 
 function joined(parts: readonly string[]): string {

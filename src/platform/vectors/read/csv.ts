@@ -8,6 +8,8 @@ import { createTable } from './table.ts';
 
 /** A row of a table that people made has a few hundred characters. */
 const longestRow = 1_000_000;
+/** As many as a spreadsheet has. */
+const maxColumns = 16_384;
 
 export async function* readCsv(bytes: Buffer, isTabbed: boolean): AsyncGenerator<Passage> {
   const table = createTable([]);
@@ -26,6 +28,10 @@ export async function* readCsv(bytes: Buffer, isTabbed: boolean): AsyncGenerator
   let number = 0;
   try {
     for await (const values of rows as AsyncIterable<string[]>) {
+      if (values.length > maxColumns)
+        throw invalid(
+          `The table has more than ${maxColumns} columns: split it, or turn its rows and columns around`,
+        );
       const cells = values.map((value, column) => ({ column, value }));
       yield* table.row(++number, cells);
     }

@@ -3,7 +3,7 @@ import type { Passage } from '../parts.ts';
 import { createHeadings } from './headings.ts';
 import { linesOf } from './lines.ts';
 
-const atx = /^ {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$/;
+const atx = /^ {0,3}(#{1,6})(?=[ \t]|$)/;
 const setext = /^ {0,3}(=+|-+)[ \t]*$/;
 const fence = /^ {0,3}(`{3,}|~{3,})/;
 const tableRule = /^ {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/;
@@ -23,11 +23,11 @@ export function* readMarkdown(bytes: Buffer): Generator<Passage> {
     const text = lines.join('\n');
     if (text.trim() === '') return;
     headings.fill();
-    const isTable =
-      form === undefined && lines.length > 1 && lines[0]?.includes('|') && tableRule.test(lines[1] ?? '');
-    if (isTable === true)
-      yield { text, headings: headings.current, form: 'rows', repeated: lines.slice(0, 2).join('\n') };
-    else yield { text, headings: headings.current, form };
+    if (form === undefined && isTable(lines)) {
+      const rows = lines.map(toRow);
+      const repeated = rows.slice(0, 2).join('\n');
+      yield { text: rows.join('\n'), headings: headings.current, form: 'rows', repeated };
+    } else yield { text, headings: headings.current, form };
   }
 
   for (const line of linesOf(bytes)) {
@@ -47,7 +47,7 @@ export function* readMarkdown(bytes: Buffer): Generator<Passage> {
       add(line);
     } else if (heading !== null) {
       yield* close();
-      yield* headings.enter(heading[1]?.length ?? 1, toTitle(heading[2] ?? ''));
+      yield* headings.enter(heading[1]?.length ?? 1, toTitle(line.slice(heading[0].length)));
     } else if (underline !== undefined && !isMarked(block[0])) {
       const title = block[0] ?? '';
       block = [];
@@ -68,14 +68,31 @@ export function* readMarkdown(bytes: Buffer): Generator<Passage> {
   }
 }
 
+function isTable([first = '', second = '']: readonly string[]): boolean {
+  return first.includes('|') && tableRule.test(second);
+}
+
+/** Without what only lines columns up: in a wide table it is most of the text. */
+function toRow(line: string): string {
+  return line
+    .trim()
+    .replace(/[ \t]{2,}/g, ' ')
+    .replace(/-{4,}/g, '---');
+}
+
 /** A list, a quote or a rule above a line of dashes is no title. */
 function isMarked(line = ''): boolean {
   return /^ {0,3}(?:[-*+>|]|\d+[.)])/.test(line);
 }
 
-/** Without the signs that only a renderer reads. */
+const longestTitle = 1_000;
+
+/** Without the signs that only a renderer reads, and those that may close a heading. */
 function toTitle(text: string): string {
   return text
+    .slice(0, longestTitle)
+    .trim()
+    .replace(/(?:^|[ \t])#+$/, '')
     .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
     .replace(/[`*]+/g, '')
     .trim();

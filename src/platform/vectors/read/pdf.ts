@@ -60,6 +60,7 @@ function toText(items: readonly TextItem[]): string {
     }
     text += hasEOL ? `${str}\n` : str;
   }
+  const lines = text.split('\n').map((line) => line.trimEnd());
   // A word that was cut at the end of its line.
-  return text.replace(/(\p{Ll})-\n(?=\p{Ll})/gu, '$1').replace(/[^\S\n]+\n/g, '\n');
+  return lines.join('\n').replace(/(\p{Ll})-\n(?=\p{Ll})/gu, '$1');
 }

@@ -76,11 +76,7 @@ async function dateStyles(office: Office): Promise<boolean[]> {
   await office.scan('xl/styles.xml', {
     open(name, attributes) {
       const id = Number(attributes['numFmtId']);
-      if (
-        name === 'numFmt' &&
-        /[ymdhs]/i.test((attributes['formatCode'] ?? '').replace(/\[[^\]]*\]|"[^"]*"|\\./g, ''))
-      )
-        custom.add(id);
+      if (name === 'numFmt' && isDateFormat(attributes['formatCode'] ?? '')) custom.add(id);
       if (name === 'cellXfs') isInCells = true;
       if (name === 'xf' && isInCells)
         styles.push((id >= 14 && id <= 22) || (id >= 45 && id <= 47) || custom.has(id));
@@ -90,6 +86,11 @@ async function dateStyles(office: Office): Promise<boolean[]> {
     },
   });
   return styles;
+}
+
+/** Colours, conditions and quoted text are no part of the pattern. */
+function isDateFormat(code: string): boolean {
+  return /[ymdhs]/i.test(code.slice(0, 255).replace(/\[[^\]]*\]|"[^"]*"|\\./g, ''));
 }
 
 function sheetHandler(formats: Formats, onRow: (number: number, cells: Cell[]) => void): PartHandler {
