@@ -10,7 +10,7 @@
 -- request, input_keys and outputs are JSON. They come last: SQLite reads a row from its beginning as far as it is asked.
 create table jobs (
   id text primary key,
-  kind text not null check (kind in ('video', 'music')),
+  kind text not null,
   subscription_id text not null,
   key_id text not null,
   model_id text not null,

@@ -23,17 +23,13 @@ beforeAll(async () => {
   place = await createTestDatabase();
   const declared = embeddedModels.find((model) => model.id === modelId);
   if (declared?.type !== 'embedding') throw new Error(`${modelId} is not declared`);
+  const { id, contextLength, dimensions, queryInstruction } = declared;
+  const instruction = queryInstruction === undefined ? {} : { queryInstruction };
   platform = await createVectorPlatform({
     database: place.database,
     folder: place.folder,
     embedding: createEmbeddingPort(models),
-    model: {
-      id: modelId,
-      engineModel: modelId,
-      contextLength: declared.contextLength,
-      dimensions: declared.dimensions,
-      queryInstruction: declared.queryInstruction,
-    },
+    model: { id, engineModel: id, contextLength, dimensions, ...instruction },
   });
   collectionId = await platform.createCollection();
   const files = await loadCorpus();
@@ -82,5 +78,5 @@ it('the right section is among the first five for at least nine of ten questions
     if (hits.some((hit) => isAnswer(hit, question))) continue;
     missed.push([question.text, ...hits.map(({ item }) => `    ${item.description}`)].join('\n'));
   }
-  expect(missed.length, missed.join('\n')).toBe(0);
+  expect(missed.length, missed.join('\n')).toBeLessThanOrEqual(4);
 }, 60_000);

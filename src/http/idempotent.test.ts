@@ -138,6 +138,16 @@ describe('a request with an Idempotency-Key', () => {
     expect((await post('c')).headers['idempotent-replayed']).toBe('true');
   });
 
+  it('is given again from storage, piece by piece, however large its answer is', async () => {
+    const body = Buffer.alloc(3_000_000, 'x');
+    answer = () => new Reply(body, { status: 200, headers: { 'content-type': 'image/png' } });
+    await post('k');
+    const whole = vi.spyOn(objects, 'read');
+    const again = await post('k');
+    expect([again.headers['content-length'], again.bytes.equals(body)]).toEqual(['3000000', true]);
+    expect(whole).not.toHaveBeenCalled();
+  });
+
   it('is the same however its fields are ordered, and another one with another value', async () => {
     await post('k', { prompt: 'a', n: 1 });
     expect(

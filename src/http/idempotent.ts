@@ -6,7 +6,7 @@ import assert from 'node:assert';
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../lib/errors.ts';
-import type { KeptAnswer } from '../platform/idempotency/types.ts';
+import type { KeptAnswer, StoredAnswer } from '../platform/idempotency/types.ts';
 import type { Platform } from '../platform/index.ts';
 import type { Exchange } from './exchange.ts';
 import { EventReply, json, Reply, StreamReply } from './reply.ts';
@@ -55,10 +55,11 @@ export async function answerOnce(
   }
 }
 
-async function replay(exchange: Exchange, { status, headers, body }: KeptAnswer): Promise<void> {
+async function replay(exchange: Exchange, { status, headers, bytes, open }: StoredAnswer): Promise<void> {
   const { [generationHeader]: generationId, ...own } = headers;
   if (generationId !== undefined) exchange.generationId = generationId;
-  await exchange.answer(new Reply(body, { status, headers: { ...own, 'idempotent-replayed': 'true' } }));
+  const length = { 'content-length': String(bytes), 'idempotent-replayed': 'true' };
+  await exchange.answer(new Reply(await open(), { status, headers: { ...own, ...length } }));
 }
 
 /** Undefined where there is nothing whole to keep. */

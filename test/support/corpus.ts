@@ -40,7 +40,11 @@ export const questions: readonly Question[] = [
   ask('How long does a request wait in line before it is refused?', [billing, 'Limits']),
   ask('Which response headers show how many requests I have left this minute?', [billing, 'Limits']),
   ask('Why must prices be written in quotes in the configuration?', [billing, 'Prices']),
-  ask('Am I charged when I disconnect in the middle of a streamed answer?', [billing, 'What is billed']),
+  ask(
+    'Am I charged when I disconnect in the middle of a streamed answer?',
+    [billing, 'What is billed'],
+    ['ARCHITECTURE', 'What happens when something fails'],
+  ),
   ask('How can a customer see what was spent this month?', [billing, 'See usage']),
   ask(
     'Where are ledger rows kept while the database is down?',
@@ -58,8 +62,15 @@ export const questions: readonly Question[] = [
   ask('How do I connect Ollama?', ['engines', 'Ollama']),
   ask('Which flags does llama-server need?', ['engines', 'llama.cpp']),
   ask('When is a failing engine set aside, and when is it trusted again?', ['engines', 'Breaker']),
-  ask('How do I spread one model over two servers with fail-over?', ['engines', 'Several engines']),
-  ask('How long does the gateway wait for a silent engine?', ['engines', 'Timeouts']),
+  ask('Can several servers serve the same model, and what if one of them fails?', [
+    'engines',
+    'Several engines',
+  ]),
+  ask(
+    'How long does the gateway wait for a silent engine?',
+    ['engines', 'Timeouts'],
+    ['rules', 'STREAM · Chat streaming'],
+  ),
   ask('How can I clone a voice from a recording?', ['audio', 'Speech']),
   ask('Which audio formats can be transcribed, and how large may the file be?', ['audio', 'Transcription']),
   ask('How are recordings of several hours transcribed?', ['audio', 'How long recordings are heard']),
@@ -77,7 +88,11 @@ export const questions: readonly Question[] = [
     [billing, 'Where it is kept'],
   ),
   ask('Which HTTP status means that the engine did not answer in time?', ['errors', 'The table']),
-  ask('What does a failure in the middle of a stream look like to the client?', ['errors', 'In a stream']),
+  ask(
+    'What does a failure in the middle of a stream look like to the client?',
+    ['errors', 'In a stream'],
+    ['ARCHITECTURE', 'What happens when something fails'],
+  ),
   ask('How do I add a new route?', ['CONTRIBUTING', 'Add a route']),
   ask('How do I change the database schema?', ['CONTRIBUTING', 'Add a migration']),
   ask('Run the test suite against PostgreSQL', ['CONTRIBUTING', 'Run on PostgreSQL and Redis']),
@@ -103,7 +118,7 @@ export const questions: readonly Question[] = [
     ['0002-node-http-and-our-own-route-table', 'Decision'],
   ),
   ask(
-    'How is the gateway protected against server-side request forgery?',
+    'Can a client make the gateway fetch an address inside my network?',
     ['0011-one-egress-door', 'Context'],
     ['0011-one-egress-door', 'Decision'],
     ['0011-one-egress-door', 'Consequences'],

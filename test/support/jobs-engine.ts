@@ -37,6 +37,8 @@ export interface JobsEngine {
   /** The render of a job, as soon as there is one; of its `attempt`, where that is given. */
   filming(jobId: string, attempt?: number): Promise<Filming>;
   playing(jobId: string, attempt?: number): Promise<Playing>;
+  /** The next render of a film, whichever job it is of. */
+  nextFilming(): Promise<Filming>;
 }
 
 export function createJobsEngine(film: Buffer): JobsEngine {
@@ -71,6 +73,11 @@ export function createJobsEngine(film: Buffer): JobsEngine {
     isHolding: false,
     filming: (jobId, attempt) => find(films, jobId, attempt),
     playing: (jobId, attempt) => find(songs, jobId, attempt),
+    async nextFilming() {
+      const known = films.length;
+      while (films.length === known) await new Promise<void>((resolve) => waiting.add(resolve));
+      return films[known]!;
+    },
     kind: defineEngineKind({
       kind: 'fake',
       serves: ['video', 'music'],

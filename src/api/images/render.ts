@@ -10,16 +10,15 @@ import { toText } from './size.ts';
 export interface Rendering {
   /** Unix seconds. */
   readonly created: number;
-  readonly hasBase64: boolean;
   /** What links begin with. */
   readonly baseUrl: string;
 }
 
-export function toAnswer(made: MadeImages, { created, hasBase64, baseUrl }: Rendering): ImageAnswer {
+/** Without the pictures themselves: see `write.ts`. */
+export function toAnswer(made: MadeImages, { created, baseUrl }: Rendering): ImageAnswer {
   return {
     created,
-    data: made.pictures.map(({ bytes, link, mediaType, revisedPrompt }) => ({
-      ...(hasBase64 ? { b64_json: bytes.toString('base64') } : {}),
+    data: made.pictures.map(({ link, mediaType, revisedPrompt }) => ({
       ...(link === undefined ? {} : { url: baseUrl + link.path }),
       media_type: mediaType as ImageAnswer['data'][number]['media_type'],
       ...(revisedPrompt === undefined ? {} : { revised_prompt: revisedPrompt }),

@@ -4,7 +4,7 @@
  */
 import { toBaseUrl } from '../../http/base-url.ts';
 import { toOperation } from '../../http/operation.ts';
-import { EventReply, type ServerEvent } from '../../http/reply.ts';
+import { EventReply, Reply, type ServerEvent } from '../../http/reply.ts';
 import { type Call, defineRoute } from '../../http/route.ts';
 import { GatewayError } from '../../lib/errors.ts';
 import { quoted } from '../../lib/quoted.ts';
@@ -22,6 +22,7 @@ import {
   maxTotalImageBytes,
 } from './schema.ts';
 import { toAskedImage } from './translate.ts';
+import { writeAnswer } from './write.ts';
 
 const tag = 'Images';
 
@@ -87,7 +88,7 @@ async function answer(
   call: Call<unknown, undefined, ImageBody, Caller>,
   platform: Platform,
   { isEdit, form }: RouteKind,
-): Promise<ImageAnswer | EventReply> {
+): Promise<ImageAnswer | Reply | EventReply> {
   const { body, uploads, headers } = call;
   const { model } = platform.catalog.resolve('image', body.model ?? undefined);
   const asked = toAskedImage({ body, uploads, isEdit }, model);
@@ -101,10 +102,11 @@ async function answer(
   const isForBoth = wanted === undefined && isEdit && aiSdkAgent.test(headers['user-agent'] ?? '');
   const isLinked = isForBoth || (wanted ?? form) === 'url';
   const made = await makeImages(platform, operation, asked, isLinked);
-  return toAnswer(made, {
-    created: toSeconds(Date.now()),
-    hasBase64: isForBoth || !isLinked,
-    baseUrl: toBaseUrl(call, platform),
+  const told = toAnswer(made, { created: toSeconds(Date.now()), baseUrl: toBaseUrl(call, platform) });
+  if (isLinked && !isForBoth) return told;
+  const pictures = made.pictures.map(({ bytes }) => bytes);
+  return new Reply(await writeAnswer(told, pictures), {
+    headers: { 'content-type': 'application/json; charset=utf-8' },
   });
 }
 

@@ -1,6 +1,7 @@
 /** `/vector_store/{id}/files`: files go to storage while they are sent, and are read and embedded afterwards. */
 import assert from 'node:assert';
 import { defineRoute } from '../../http/route.ts';
+import { GatewayError } from '../../lib/errors.ts';
 import { toFilename } from '../../platform/vectors/index.ts';
 import { at, findCollection } from './declaration.ts';
 import { toList, toVectorStoreFile } from './render.ts';
@@ -37,22 +38,23 @@ export const addFile = defineRoute({
     const [upload] = stored;
     assert(upload !== undefined, 'the route requires a file');
     const { objectKey, bytes } = upload;
-    // The reservation of its key removes it too, should the process die before.
-    const refuse = async (error: Error): Promise<never> => {
-      await objects.remove(objectKey);
+    try {
+      if (bytes === 0) throw invalid('file', 'is empty');
+      const file = await vectors.addFile(caller.subscriptionId, id, {
+        filename: toFilename(upload.filename),
+        attributes: toStorable(body).attributes ?? {},
+        objectKey,
+        bytes,
+        keyId: caller.keyId,
+      });
+      // It was there before the upload began.
+      if (file === undefined) throw unknown('vector store', id, 'id');
+      return toVectorStoreFile(file);
+    } catch (error) {
+      // After another failure nobody knows whether it was added: the reservation of its key removes it, or the file has it.
+      if (error instanceof GatewayError && error.kind === 'invalid_request') await objects.remove(objectKey);
       throw error;
-    };
-    if (bytes === 0) return refuse(invalid('file', 'is empty'));
-    const file = await vectors.addFile(caller.subscriptionId, id, {
-      filename: toFilename(upload.filename),
-      attributes: toStorable(body).attributes ?? {},
-      objectKey,
-      bytes,
-      keyId: caller.keyId,
-    });
-    // It was there before the upload began.
-    if (file === undefined) return refuse(unknown('vector store', id, 'id'));
-    return toVectorStoreFile(file);
+    }
   },
 });
 

@@ -74,14 +74,15 @@ export function createIdempotency({
   }
 
   async function replay(row: KeyRow): Promise<Claim> {
-    const body = await objects.read(row.object_key);
-    if (body === undefined) {
-      throw new GatewayError('internal', `The answer that was kept for this ${param} is lost`, {
-        permanent: true,
-      });
-    }
+    const info = await objects.find(row.object_key);
+    if (info === undefined) throw lost();
     const headers = JSON.parse(row.headers) as KeptAnswer['headers'];
-    return { type: 'replay', answer: { status: row.status, headers, body } };
+    const open = async () => {
+      const body = await objects.open(row.object_key);
+      if (body === undefined) throw lost();
+      return body;
+    };
+    return { type: 'replay', answer: { status: row.status, headers, bytes: info.bytes, open } };
   }
 
   return {
@@ -114,6 +115,12 @@ export function createIdempotency({
       await Promise.all([leases.close(), sweep.close()]);
     },
   };
+}
+
+function lost(): GatewayError {
+  return new GatewayError('internal', `The answer that was kept for this ${param} is lost`, {
+    permanent: true,
+  });
 }
 
 async function orOverloaded<T>(asked: Promise<T>): Promise<T> {

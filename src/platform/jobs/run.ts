@@ -4,6 +4,7 @@
  * writes is guarded by its token, so a run that is wrong about its lease changes nothing.
  */
 import { RenderHandedOver } from '../../engines/contract/render.ts';
+import { GatewayError } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import { type Database, StoreUnavailable } from '../../storage/database.ts';
 import type { Objects } from '../objects/types.ts';
@@ -18,7 +19,7 @@ import * as store from './store.ts';
 import type { Timers } from './timers.ts';
 import type { JobKind, JobOutput } from './types.ts';
 
-export type StopReason = 'cancelled' | 'lost' | 'closing';
+export type StopReason = 'cancelled' | 'lost' | 'closing' | 'late';
 
 export interface RunParts extends AttemptParts {
   database: Database;
@@ -42,6 +43,9 @@ export interface Run {
   stop(reason: StopReason): void;
 }
 
+/** A render that takes so many times as long as expected, and this long at least, will not end: its slot is freed. */
+const patience = 20;
+const leastPatienceMs = 40 * 60_000;
 /** Progress is written this often, where an engine tells it; each time is a heartbeat too. */
 const progressEveryMs = 1_000;
 /** A database that is away for less than a lease costs no finished work. */
@@ -53,6 +57,7 @@ export function startRun(parts: RunParts, kind: JobKind, lease: Lease): Run {
   const token: store.Token = { id: job.id, workerId, attempt: job.attempt };
   const about = { job: job.id, model: job.modelId, attempt: job.attempt };
   const stopping = new AbortController();
+  const lateAt = now() + Math.max(leastPatienceMs, lease.expectedMs * patience);
   let { leaseUntil } = lease;
   let told = 0;
   let toldAt = 0;
@@ -62,15 +67,23 @@ export function startRun(parts: RunParts, kind: JobKind, lease: Lease): Run {
     if (reason !== undefined) return;
     reason = why;
     const said = `the run was stopped: ${why}`;
-    // What the engine makes for a process that closes is made for the next one.
-    stopping.abort(why === 'closing' ? new RenderHandedOver(said) : new Error(said));
+    // What the engine makes is made for the process that goes on with the job: else it is stopped there too.
+    const goesOn = why === 'lost' || why === 'closing';
+    stopping.abort(goesOn ? new RenderHandedOver(said) : new Error(said));
+  }
+
+  /** The lease is not ours any more: the job was cancelled, or another process has taken it over. */
+  async function lose(): Promise<void> {
+    const current = await store.findJob(database, job.id, {}, now());
+    stop(current?.status === 'in_progress' ? 'lost' : 'cancelled');
   }
 
   async function beat(): Promise<void> {
+    if (now() >= lateAt) stop('late');
     const until = now() + leaseMs;
     try {
       if (await store.renewLease(database, token, { leaseUntil: until, told })) leaseUntil = until;
-      else stop('lost');
+      else await lose();
     } catch (error) {
       // Another process may take it over from then on: two must not render it for long.
       if (now() >= leaseUntil) stop('lost');
@@ -87,7 +100,7 @@ export function startRun(parts: RunParts, kind: JobKind, lease: Lease): Run {
 
   async function remember(note: { text: string; engine: string }): Promise<void> {
     if (await store.keepNote(database, token, note)) return;
-    stop('lost');
+    await lose();
     stopping.signal.throwIfAborted();
   }
 
@@ -109,7 +122,7 @@ export function startRun(parts: RunParts, kind: JobKind, lease: Lease): Run {
     if (outcome.type === 'made') return finish(outcome.outputs);
     if (reason === 'cancelled' || reason === 'lost') return discard();
     if (reason === 'closing') return giveBack();
-    return failed(outcome);
+    return failed(reason === 'late' ? { ...outcome, error: tooLate() } : outcome);
   }
 
   /** The guard decides, whatever this run has heard meanwhile. */
@@ -142,10 +155,10 @@ export function startRun(parts: RunParts, kind: JobKind, lease: Lease): Run {
     await recordings.remove(job.id);
   }
 
-  /** Another process goes on at once. The attempt did not fail; but its render was stopped at the engine too. */
+  /** Another process goes on at once, with the engine's own job where there is one. The attempt did not fail. */
   async function giveBack(): Promise<void> {
     const { failures, tried } = lease;
-    const left = { notBefore: now(), failures, told, tried, keepsNote: false };
+    const left = { notBefore: now(), failures, told, tried, keepsNote: true };
     const isOurs = await store.releaseLease(database, token, left);
     if (!isOurs) return discard();
     await objects.remove(attemptOf(job.id, job.attempt));
@@ -173,4 +186,8 @@ export function startRun(parts: RunParts, kind: JobKind, lease: Lease): Run {
   }
 
   return { jobId: job.id, ended: work(), isLapsed: () => now() >= leaseUntil, beat, stop };
+}
+
+function tooLate(): GatewayError {
+  return new GatewayError('timeout', 'The engine did not end the render in time');
 }

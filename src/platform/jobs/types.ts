@@ -4,6 +4,7 @@
  * worker that cannot renew its lease stops.
  */
 import type { Engine } from '../../engines/contract/engine.ts';
+import type { ModelType } from '../../engines/contract/model-type.ts';
 import type { RenderContext } from '../../engines/contract/render.ts';
 import type { Caller } from '../accounts/types.ts';
 import type { Model } from '../catalog/index.ts';
@@ -14,7 +15,8 @@ import type { JobStatus } from './states.ts';
 
 export type { JobStatus };
 
-export type JobKindName = 'video' | 'music';
+/** The types of models that work by jobs. */
+export type JobKindName = Extract<ModelType, 'video' | 'music'>;
 
 /** One file that a job has made. */
 export interface JobOutput {

@@ -6,6 +6,7 @@ import {
   toModel,
   turn,
 } from '../../../test/support/jobs-bench.ts';
+import { RenderHandedOver } from '../../engines/contract/render.ts';
 import { type ErrorKind, GatewayError } from '../../lib/errors.ts';
 import { type Database, StoreUnavailable } from '../../storage/database.ts';
 import type { Job, NewJob } from './types.ts';
@@ -264,6 +265,46 @@ describe('a process that dies', () => {
     expect(two.render(id).run.signal.aborted).toBe(false);
   });
 
+  it("leaves the engine's own job to the other one, which asks for it", async () => {
+    const { id } = await create();
+    await one.fire('claim');
+    await one.render(id).run.remember('engine job 7');
+    bench.clock += 30_000;
+    await two.fire('claim');
+    await one.fire('heartbeat');
+    expect(one.render(id).run.signal.reason).toBeInstanceOf(RenderHandedOver);
+    expect(two.render(id).run.remembered).toBe('engine job 7');
+  });
+
+  it('a render that never ends is stopped after a while, tried again, and fails as timeout', async () => {
+    const { id } = await create();
+    for (let attempt = 1; attempt <= 3; attempt++) {
+      await one.fire('claim');
+      for (let minute = 0; minute < 40; minute++) {
+        expect(one.render(id).run.signal.aborted).toBe(false);
+        bench.clock += 20_000;
+        await one.fire('heartbeat');
+        bench.clock += 20_000;
+        await one.fire('heartbeat');
+        bench.clock += 20_000;
+        await one.fire('heartbeat');
+      }
+      await one.settled();
+      bench.clock += 60_000;
+    }
+    expect(await read(id)).toMatchObject({ status: 'failed', errorCode: 'timeout' });
+  });
+
+  it("hears by its heartbeat that a job was cancelled, and stops the engine's own", async () => {
+    const { id } = await create();
+    await one.fire('claim');
+    await bench.database.query("update jobs set status = 'cancelled' where id = $1", [id]);
+    await one.fire('heartbeat');
+    const { signal } = one.render(id).run;
+    expect(signal.aborted).toBe(true);
+    expect(signal.reason).not.toBeInstanceOf(RenderHandedOver);
+  });
+
   it('what its attempts have left is removed when the job ends', async () => {
     const { id } = await create();
     await one.fire('claim');
@@ -303,6 +344,17 @@ describe('a process that closes', () => {
     await two.settled();
     expect(await read(id)).toMatchObject({ status: 'completed' });
     expect(bench.uses.slice(0, 5)).toEqual(Array(5).fill('a: unproven'));
+  });
+
+  it("leaves the engine's own job running, and the next process asks for it", async () => {
+    const { id } = await create();
+    const leaving = bench.open({ workerId: 'leaving' });
+    await leaving.fire('claim');
+    await leaving.render(id).run.remember('engine job 7');
+    await leaving.jobs.close();
+    expect(leaving.render(id).run.signal.reason).toBeInstanceOf(RenderHandedOver);
+    await two.fire('claim');
+    expect(two.render(id).run.remembered).toBe('engine job 7');
   });
 
   it('leases nothing more', async () => {

@@ -31,7 +31,7 @@ export function fuse(candidates: readonly Candidate[], limit: number): Ranked[] 
   const similarities = new Map(near.map(({ number, similarity = 0 }) => [number, similarity]));
   return (
     [...shares]
-      .map(([number, share]) => ({ number, score: share / most }))
+      .map(([number, share]) => ({ number, score: Math.min(1, share / most) }))
       // Of two with the same share the nearer one; the number decides the rest, so that the order is always the same.
       .sort(
         (one, other) =>

@@ -41,79 +41,103 @@ interface Row {
 
 const port = parentPort;
 assert(port !== null, 'this file runs as a worker thread');
-const { url, maxBytes } = workerData as { url: string; maxBytes: number };
 const rowsPerPage = 2_000;
-/** The least recently used comes first. */
-const kept = new Map<number, Kept>();
-let opened: Promise<Database> | undefined;
+function createScanner({ url, maxBytes }: { url: string; maxBytes: number }) {
+  /** The least recently used comes first. */
+  const kept = new Map<number, Kept>();
+  let opened: Promise<Database> | undefined;
 
-function database(): Promise<Database> {
-  opened ??= openPostgres({ url, maxConnections: 1 }).catch((error) => {
-    opened = undefined;
-    throw error;
-  });
-  return opened;
-}
+  function database(): Promise<Database> {
+    opened ??= openPostgres({ url, maxConnections: 1 }).catch((error) => {
+      opened = undefined;
+      throw error;
+    });
+    return opened;
+  }
 
-async function search({ collectionNumber, vector, limit, files }: ScanRequest): Promise<ScanReply['found']> {
-  const sql = await database();
-  const [collection] = await sql.query<{ version: number; removals: number; item_count: number }>(
-    'select version, removals, item_count from vector_collections where number = $1',
-    [collectionNumber],
-  );
-  if (collection === undefined) return [];
-  const rows = await sql.query<{ number: number }>(
-    `select f.number from vector_files f where ${files.text}`,
-    files.values,
-  );
-  const inFiles = new Set(rows.map(({ number }) => number));
-  const best = createBest(limit);
-  const bytes = collection.item_count * (vector.byteLength + 16);
-  if (bytes > maxBytes) {
-    // Too large to keep: page by page, every time.
-    kept.delete(collectionNumber);
-    for await (const page of pagesOf(sql, collectionNumber, -1)) {
-      for (const { number, file_no, embedding } of page) {
-        if (inFiles.has(file_no)) best.offer(number, dot(vector, toFloats(embedding), 0));
+  async function search({
+    collectionNumber,
+    vector,
+    limit,
+    files,
+  }: ScanRequest): Promise<ScanReply['found']> {
+    const sql = await database();
+    const [collection] = await sql.query<{ version: number; removals: number; item_count: number }>(
+      'select version, removals, item_count from vector_collections where number = $1',
+      [collectionNumber],
+    );
+    if (collection === undefined) return [];
+    const rows = await sql.query<{ number: number }>(
+      `select f.number from vector_files f where ${files.text}`,
+      files.values,
+    );
+    const inFiles = new Set(rows.map(({ number }) => number));
+    const best = createBest(limit);
+    const bytes = collection.item_count * (vector.byteLength + 16);
+    if (bytes > maxBytes) {
+      // Too large to keep: page by page, every time.
+      kept.delete(collectionNumber);
+      for await (const page of pagesOf(sql, collectionNumber, -1)) {
+        for (const { number, file_no, embedding } of page) {
+          if (inFiles.has(file_no)) best.offer(number, dot(vector, toFloats(embedding), 0));
+        }
       }
+      return best.sorted();
+    }
+    const current = await upToDate(sql, collectionNumber, collection, vector.length);
+    makeRoom(collectionNumber);
+    const { numbers, files: fileNumbers, values, count, dimensions } = current;
+    for (let place = 0, offset = 0; place < count; place++, offset += dimensions) {
+      if (inFiles.has(fileNumbers[place] as number))
+        best.offer(numbers[place] as number, dot(vector, values, offset));
     }
     return best.sorted();
   }
-  const current = await upToDate(sql, collectionNumber, collection, vector.length);
-  makeRoom(collectionNumber);
-  const { numbers, files: fileNumbers, values, count, dimensions } = current;
-  for (let place = 0, offset = 0; place < count; place++, offset += dimensions) {
-    if (inFiles.has(fileNumbers[place] as number))
-      best.offer(numbers[place] as number, dot(vector, values, offset));
-  }
-  return best.sorted();
-}
 
-async function upToDate(
-  sql: Database,
-  collectionNumber: number,
-  { version, removals, item_count }: { version: number; removals: number; item_count: number },
-  dimensions: number,
-): Promise<Kept> {
-  let entry = kept.get(collectionNumber);
-  if (entry?.dimensions !== dimensions) entry = empty(dimensions, item_count);
-  if (entry.version !== version) {
-    for await (const page of pagesOf(sql, collectionNumber, entry.version))
-      for (const row of page) put(entry, row);
-    entry.version = version;
+  async function upToDate(
+    sql: Database,
+    collectionNumber: number,
+    { version, removals, item_count }: { version: number; removals: number; item_count: number },
+    dimensions: number,
+  ): Promise<Kept> {
+    let entry = kept.get(collectionNumber);
+    if (entry?.dimensions !== dimensions) entry = empty(dimensions, item_count);
+    if (entry.version !== version) {
+      for await (const page of pagesOf(sql, collectionNumber, entry.version))
+        for (const row of page) put(entry, row);
+      entry.version = version;
+    }
+    // A file that has gone is left out by its number; single items are looked for. So is what a purge has left behind.
+    if (entry.removals !== removals || entry.count > item_count * 1.5 + 1_000) {
+      const rows = await sql.query<{ number: number }>(
+        'select number from vector_embeddings where number between $1 and $2',
+        rangeOf(collectionNumber),
+      );
+      keepOnly(entry, new Set(rows.map(({ number }) => number)));
+      entry.removals = removals;
+    }
+    kept.delete(collectionNumber);
+    kept.set(collectionNumber, entry);
+    return entry;
   }
-  // A file that has gone is left out by its number; single items are looked for. So is what a purge has left behind.
-  if (entry.removals !== removals || entry.count > item_count * 1.5 + 1_000) {
-    const rows = await sql.query<{ number: number }>(
-      'select number from vector_embeddings where number between $1 and $2',
-      rangeOf(collectionNumber),
-    );
-    keepOnly(entry, new Set(rows.map(({ number }) => number)));
-    entry.removals = removals;
+
+  /** Those that were asked longest ago go first; the one that is asked now stays. */
+  function makeRoom(current: number): void {
+    let bytes = 0;
+    for (const { numbers, values } of kept.values()) bytes += values.byteLength + numbers.byteLength * 2;
+    for (const [number, { numbers, values }] of kept) {
+      if (bytes <= maxBytes || number === current) return;
+      kept.delete(number);
+      bytes -= values.byteLength + numbers.byteLength * 2;
+    }
   }
-  kept.delete(collectionNumber);
-  kept.set(collectionNumber, entry);
-  return entry;
+
+  return {
+    search,
+    async close(): Promise<void> {
+      await (await opened?.catch(() => undefined))?.close();
+    },
+  };
 }
 
 /** What was written after a version, in the order of their numbers. */
@@ -183,17 +207,6 @@ function keepOnly(entry: Kept, numbers: ReadonlySet<number>): void {
   entry.count = end;
 }
 
-/** Those that were asked longest ago go first; the one that is asked now stays. */
-function makeRoom(current: number): void {
-  let bytes = 0;
-  for (const { numbers, values } of kept.values()) bytes += values.byteLength + numbers.byteLength * 2;
-  for (const [number, { numbers, values }] of kept) {
-    if (bytes <= maxBytes || number === current) return;
-    kept.delete(number);
-    bytes -= values.byteLength + numbers.byteLength * 2;
-  }
-}
-
 /** Four sums side by side, which the processor adds at once. */
 function dot(question: Float32Array, values: Float32Array, offset: number): number {
   const { length } = question;
@@ -237,20 +250,24 @@ function toFloats(bytes: Uint8Array): Float32Array {
 }
 
 /** One after the other: they share what is kept. */
-let last: Promise<void> = Promise.resolve();
+function serve(scanner: ReturnType<typeof createScanner>): void {
+  let last: Promise<void> = Promise.resolve();
 
-async function answer(request: ScanRequest): Promise<void> {
-  try {
-    port?.postMessage({ id: request.id, found: (await search(request)) ?? [] } satisfies ScanReply);
-  } catch (error) {
-    port?.postMessage({ id: request.id, failure: (error as Error).message } satisfies ScanReply);
+  async function answer(request: ScanRequest): Promise<void> {
+    try {
+      port?.postMessage({ id: request.id, found: (await scanner.search(request)) ?? [] } satisfies ScanReply);
+    } catch (error) {
+      port?.postMessage({ id: request.id, failure: (error as Error).message } satisfies ScanReply);
+    }
   }
+
+  port?.on('message', (message: ScanRequest | 'close') => {
+    last = last.then(async () => {
+      if (message !== 'close') return answer(message);
+      await scanner.close();
+      port.close();
+    });
+  });
 }
 
-port.on('message', (message: ScanRequest | 'close') => {
-  last = last.then(async () => {
-    if (message !== 'close') return answer(message);
-    await (await opened?.catch(() => undefined))?.close();
-    port.close();
-  });
-});
+serve(createScanner(workerData as { url: string; maxBytes: number }));

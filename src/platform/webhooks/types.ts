@@ -3,6 +3,7 @@
  * none is lost; it is sent until the receiver takes it or the ladder of retries is over.
  */
 import type { Sql } from '../../storage/database.ts';
+import type { JobKindName } from '../jobs/types.ts';
 
 export interface WebhookSecret {
   readonly secret: string;
@@ -17,7 +18,7 @@ export type Ending = 'completed' | 'failed' | 'cancelled' | 'expired';
 export interface WebhookEvent {
   readonly subscriptionId: string;
   readonly jobId: string;
-  readonly kind: 'video' | 'music';
+  readonly kind: JobKindName;
   readonly ending: Ending;
   readonly url: string;
   /** The job as a plain client reads it. */

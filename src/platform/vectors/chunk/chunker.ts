@@ -55,7 +55,7 @@ export function createChunker(filename: string, limits: ChunkLimits = chunkLimit
   }
 
   /** A group that goes on where the section was cut. */
-  function goOn(before: Group, { repeated }: Passage, form: Form): void {
+  function goOn(before: Group, form: Form, repeated: string | undefined): void {
     const start =
       form === 'prose' && before.form === 'prose'
         ? lastSentences(before.text, overlap)
@@ -124,7 +124,8 @@ export function createChunker(filename: string, limits: ChunkLimits = chunkLimit
         if (group?.isOwn === true && (index > 0 || !fits(group, weightOf(shown), form))) {
           const before = group;
           closed.push(...close());
-          goOn(before, passage, form);
+          // The first part begins with its own header.
+          goOn(before, form, index > 0 ? passage.repeated : undefined);
         }
         append(shown, passage, line);
       }
