@@ -4,6 +4,7 @@ import type { BesideResult } from './beside.ts';
 import { works } from './beside-work.ts';
 import type { FormatResult, LatencyResult, ScenarioResult, SoakResult } from './measure.ts';
 import type { ScenarioName } from './traffic.ts';
+import { type VectorsResult, vectorBudgets } from './vectors.ts';
 
 export interface Results {
   hardware: string;
@@ -18,6 +19,7 @@ export interface Results {
   start: { warmMs: number; coldMs: number } | undefined;
   soak: SoakResult | undefined;
   beside: BesideResult | undefined;
+  vectors: readonly VectorsResult[];
 }
 
 export interface Verdict {
@@ -41,11 +43,13 @@ const scenarioTitles: Record<ScenarioName, string> = {
   paced: '100-token stream, paced',
 };
 
-export function toVerdicts({ costs, latencies, formats, memory, start, soak, beside }: Results): Verdict[] {
+export function toVerdicts(results: Results): Verdict[] {
+  const { costs, latencies, formats, memory, start, soak, beside, vectors } = results;
   const verdicts: Verdict[] = [];
   const add = (what: string, value: number, budget: number, write: (value: number) => string) =>
     verdicts.push({ what, measured: write(value), budget: `≤ ${write(budget)}`, isMet: value <= budget });
   const inMs = (value: number) => `${value.toFixed(2)} ms`;
+  const inPercent = (value: number) => `${(value * 100).toFixed(1)} %`;
   const inMb = (value: number) => `${value.toFixed(0)} MB`;
   for (const { scenario, ratio } of costs)
     add(
@@ -76,11 +80,17 @@ export function toVerdicts({ costs, latencies, formats, memory, start, soak, bes
     );
   if (beside !== undefined)
     add(`added latency beside ${beside.work}, p99`, beside.added.p99, works[beside.work].budgetMs, inMs);
+  for (const { database, searchP95Ms, recall, loopDelayMaxMs } of vectors) {
+    const budget = vectorBudgets[database];
+    add(`vector search in ${database}, p95`, searchP95Ms, budget.searchP95Ms, inMs);
+    add(`what it misses of the ten nearest, ${database}`, 1 - recall, 1 - budget.recall, inPercent);
+    add(`longest wait of the event loop, ${database}`, loopDelayMaxMs, budget.loopDelayMaxMs, inMs);
+  }
   return verdicts;
 }
 
 export function toText(results: Results, verdicts: readonly Verdict[]): string {
-  const { costs, latencies, formats, memory, soak, beside } = results;
+  const { costs, latencies, formats, memory, soak, beside, vectors } = results;
   const parts = [
     `${results.hardware}\nNode ${results.node}, ${results.placement}, ${results.date}\n${results.command}`,
   ];
@@ -146,6 +156,22 @@ export function toText(results: Results, verdicts: readonly Verdict[]): string {
         .join(', ')}`,
     );
   }
+  if (vectors.length > 0)
+    parts.push(
+      toTable(
+        ['vectors', 'items', 'ingest /s', 'index s', 'p50 ms', 'p95 ms', 'recall', 'loop ms'],
+        vectors.map((result) => [
+          result.database,
+          `${result.items} × ${result.dimensions}`,
+          result.ingestItemsPerSecond.toFixed(0),
+          (result.indexMs / 1000).toFixed(1),
+          result.searchP50Ms.toFixed(1),
+          result.searchP95Ms.toFixed(1),
+          result.recall.toFixed(3),
+          result.loopDelayMaxMs.toFixed(1),
+        ]),
+      ),
+    );
   parts.push(
     toTable(
       ['budget', 'measured', 'budget', ''],

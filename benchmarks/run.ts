@@ -5,6 +5,7 @@
  *   --only json,burst  some of json, burst, paced, formats
  *   --soak 100000      memory before and after as many requests, and nothing else
  *   --beside text      latency while the gateway is at work itself, and nothing else: text, audio or images
+ *   --vectors          search in 100,000 items, and nothing else; in PostgreSQL too where DATABASE_URL is set
  *   --json             the results as JSON on standard output
  *   --check            a missed budget ends with exit code 1
  *   --profile folder   writes CPU profiles of floor and gateway there; their numbers are then no measurement
@@ -29,6 +30,7 @@ import { measureStartMs, withBench } from './processes.ts';
 import { describeHardware, type Results, toText, toVerdicts } from './report.ts';
 import { residentMb } from './resources.ts';
 import { type ScenarioName, scenarioNames } from './traffic.ts';
+import { measureVectors } from './vectors.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -36,6 +38,7 @@ const { values: options } = parseArgs({
     only: { type: 'string' },
     soak: { type: 'string' },
     beside: { type: 'string' },
+    vectors: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
     check: { type: 'boolean', default: false },
     profile: { type: 'string' },
@@ -47,7 +50,11 @@ const plan: Plan = options.quick
   ? { scenarios, rounds: 3, roundMs: 1_000, warmUpShare: 0.3, latencyRounds: 1 }
   : { scenarios, rounds: 9, roundMs: 2_500, warmUpShare: 1, latencyRounds: 4 };
 const soakRequests = options.soak === undefined ? undefined : toCount(options.soak);
-const isPlain = soakRequests === undefined && options.profile === undefined && options.beside === undefined;
+const isPlain =
+  soakRequests === undefined &&
+  options.profile === undefined &&
+  options.beside === undefined &&
+  !options.vectors;
 
 process.once('SIGINT', () => process.exit(130));
 
@@ -68,6 +75,7 @@ const results: Results = {
   start: undefined,
   soak: undefined,
   beside: undefined,
+  vectors: [],
 };
 
 if (isPlain && options.only === undefined) {
@@ -81,30 +89,32 @@ if (isPlain && options.only === undefined) {
 }
 const work = options.beside === undefined ? undefined : toWork(options.beside);
 const modelsFolder = work === undefined ? undefined : await pullModels(works[work].packs);
-await withBench({ profileFolder: options.profile, modelsFolder }, async (bench) => {
-  results.placement = bench.placement;
-  if (work !== undefined) {
-    results.beside = await measureBeside(bench, plan, work, tell);
-    return;
-  }
-  if (soakRequests !== undefined) {
-    results.soak = await measureGrowth(bench, soakRequests, plan, tell);
-    return;
-  }
-  const idleMb = residentMb(bench.gateway.pid);
-  const costs: ScenarioResult[] = [];
-  const latencies: LatencyResult[] = [];
-  for (const scenario of scenarios) {
-    const cost = await measureCost(bench, scenario, plan, tell);
-    costs.push(cost);
-    // A paced stream's rate is set by its pauses: half of it is no load.
-    if (scenario !== 'paced' && isPlain) latencies.push(await measureLatency(bench, cost, plan, tell));
-  }
-  if (hasFormats) results.formats = await measureFormats(bench, plan, tell);
-  results.costs = costs;
-  results.latencies = latencies;
-  results.memory = { idleMb, afterMb: residentMb(bench.gateway.pid), floorMb: residentMb(bench.floor.pid) };
-});
+if (options.vectors) results.vectors = await measureVectors(options.quick ? { items: 10_000 } : {}, tell);
+else
+  await withBench({ profileFolder: options.profile, modelsFolder }, async (bench) => {
+    results.placement = bench.placement;
+    if (work !== undefined) {
+      results.beside = await measureBeside(bench, plan, work, tell);
+      return;
+    }
+    if (soakRequests !== undefined) {
+      results.soak = await measureGrowth(bench, soakRequests, plan, tell);
+      return;
+    }
+    const idleMb = residentMb(bench.gateway.pid);
+    const costs: ScenarioResult[] = [];
+    const latencies: LatencyResult[] = [];
+    for (const scenario of scenarios) {
+      const cost = await measureCost(bench, scenario, plan, tell);
+      costs.push(cost);
+      // A paced stream's rate is set by its pauses: half of it is no load.
+      if (scenario !== 'paced' && isPlain) latencies.push(await measureLatency(bench, cost, plan, tell));
+    }
+    if (hasFormats) results.formats = await measureFormats(bench, plan, tell);
+    results.costs = costs;
+    results.latencies = latencies;
+    results.memory = { idleMb, afterMb: residentMb(bench.gateway.pid), floorMb: residentMb(bench.floor.pid) };
+  });
 
 const verdicts = toVerdicts(results);
 console.log(

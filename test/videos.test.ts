@@ -614,9 +614,14 @@ describe('creating one', () => {
   it('[IDEM-1] [IDEM-2] [IDEM-3] with the same key twice makes one job', async () => {
     const headers = { 'idempotency-key': 'a lake, once' };
     const first = await shell.post('/videos', { model: 'film', prompt: 'a lake' }, headers);
+    // What `GET /generation` knows it by.
+    expect(first.headers).toMatchObject({ 'x-generation-id': first.json().id });
     const again = await shell.post('/videos', { prompt: 'a lake', model: 'film' }, headers);
     expect(again.status).toBe(202);
-    expect(again.headers).toMatchObject({ 'idempotent-replayed': 'true' });
+    expect(again.headers).toMatchObject({
+      'idempotent-replayed': 'true',
+      'x-generation-id': first.json().generation_id,
+    });
     expect(again.json()).toEqual(first.json());
     const other = await shell.post('/videos', { model: 'film', prompt: 'a sea' }, headers);
     expect(other.json().error).toMatchObject({ code: 400, param: 'Idempotency-Key' });

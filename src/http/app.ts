@@ -10,6 +10,7 @@ import type { Log } from '../lib/log.ts';
 import type { Platform } from '../platform/index.ts';
 import { authenticate, authenticateLink, authenticateOperator } from './auth.ts';
 import { readBody, refuseTooLarge } from './body.ts';
+import { createBodyRoom, toRoomBytes } from './body-room.ts';
 import { Exchange } from './exchange.ts';
 import { answerOnce, idempotencyKeyOf } from './idempotent.ts';
 import { holdsNul, parseQuery } from './query.ts';
@@ -34,6 +35,7 @@ export function createApp({ routes, platform, log, adminToken }: AppParts): App 
   const table = createRouteTable(routes.filter(({ at }) => at === '/v1'));
   const rootTable = createRouteTable(routes.filter(({ at }) => at === '/'));
   const nextId = createRequestIds();
+  const bodies = createBodyRoom();
 
   async function run(exchange: Exchange, target: Target, origin: Origin): Promise<void> {
     const { request } = exchange;
@@ -68,8 +70,21 @@ export function createApp({ routes, platform, log, adminToken }: AppParts): App 
       authenticateOperator(request.headers, origin === 'local', adminToken);
     exchange.params = decodeParams(match);
     if (route.query !== undefined) exchange.query = parseQuery(target.search, route.query);
-    if (route.body !== undefined || route.multipart !== undefined) {
-      refuseTooLarge(request, route);
+    if (takesBody(route)) refuseTooLarge(request, route);
+    const roomBytes = takesBody(route) ? toRoomBytes(request, route) : 0;
+    if (roomBytes === 0) return serve(exchange, route);
+    const leave = bodies.enter(exchange.caller?.subscriptionId, roomBytes);
+    try {
+      await serve(exchange, route);
+    } finally {
+      leave();
+    }
+  }
+
+  /** Once it is known who asks for what, and that there is room for it. */
+  async function serve(exchange: Exchange, route: Route): Promise<void> {
+    const { request } = exchange;
+    if (takesBody(route)) {
       if (route.before !== undefined) await route.before(exchange, platform);
       exchange.inviteBody();
       const { body, uploads, stored } = await readBody(request, route, platform);
@@ -89,6 +104,10 @@ export function createApp({ routes, platform, log, adminToken }: AppParts): App 
       run(exchange, target, origin).catch((thrown) => exchange.fail(thrown));
     },
   };
+}
+
+function takesBody({ body, multipart }: Route): boolean {
+  return body !== undefined || multipart !== undefined;
 }
 
 interface Target {

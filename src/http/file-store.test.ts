@@ -200,6 +200,16 @@ describe('a file that is stored while it is read', () => {
     expect(reserved.length).toBeGreaterThan(1);
   });
 
+  it('does not make room for fields: all of them together have the limit of one', async () => {
+    const half = 'x'.repeat(600_000);
+    const answer = await post(form('text', { one: half, two: half }));
+    expect([answer.status, answer.json().error.message]).toEqual([
+      413,
+      'The sum of the fields is larger than the limit of 1 MiB (1048576 bytes)',
+    ]);
+    expect(await files()).toEqual([]);
+  });
+
   it('is removed when its form breaks off', async () => {
     const { headers, payload } = await toBytes(form(Buffer.alloc(200_000, 'x')));
     const cut = payload.subarray(0, 150_000);

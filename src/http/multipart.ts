@@ -37,8 +37,11 @@ export function readMultipart(
     const fileStore = createFileStore(platform);
     let size = 0;
     let fileBytes = 0;
+    let fieldBytes = 0;
     let isOver = false;
     const { maxFieldBytes = defaultMaxFieldBytes, maxTotalBytes = maxBodyBytes } = form;
+    // Where files go to storage, the body's limit is theirs, and says nothing of what may stand in memory.
+    const maxFieldsBytes = isStoring(form) ? maxFieldBytes : maxBodyBytes;
     const fail = (error: unknown) => {
       if (isOver) return;
       isOver = true;
@@ -68,7 +71,11 @@ export function readMultipart(
     parser.on('field', (name: string | undefined, value, nameCut, valueCut) => {
       if (name === undefined) fail(new GatewayError('invalid_request', 'A part of the form has no name'));
       else if (nameCut || valueCut) fail(tooLarge(`The field ${quoted(name)}`, maxFieldBytes));
-      else fields.push([name, value]);
+      else {
+        fieldBytes += Buffer.byteLength(value);
+        if (fieldBytes > maxFieldsBytes) fail(tooLarge('The sum of the fields', maxFieldsBytes));
+        else fields.push([name, value]);
+      }
     });
     parser.on('file', (name: string | undefined, stream, sentName) => {
       const refuse = (message: string, param?: string) => {
@@ -145,6 +152,10 @@ function toMalformed(cause: unknown): GatewayError {
   return new GatewayError('invalid_request', `The multipart body is malformed: ${(cause as Error).message}`, {
     cause,
   });
+}
+
+function isStoring({ files }: Form): boolean {
+  return Object.values(files).some(({ storeAt }) => storeAt !== undefined);
 }
 
 function totalFiles(form: Form): number {

@@ -69,7 +69,7 @@ export interface MultipartSpec<F extends TSchema | undefined = TSchema | undefin
   files: Readonly<Record<string, FileSpec>>;
   /** How large all files in memory may be together. Absent: what the body may be. */
   maxTotalBytes?: number;
-  /** How large one field that is no file may be. Default 1 MiB. */
+  /** How large one field that is no file may be, or all of them where a file is stored. Default 1 MiB. */
   maxFieldBytes?: number;
 }
 
@@ -96,8 +96,8 @@ export interface Call<Params = unknown, Query = unknown, Body = unknown, Who = C
   /** The files that the route stores: see `FileSpec.storeAt`. */
   readonly stored: readonly StoredUpload[];
   readonly log: Log;
-  /** Names what this request generates, in the ledger and for `GET /generation`. */
-  readonly generationId: string;
+  /** Names what this request generates, in the ledger and for `GET /generation`. A job goes by its own name. */
+  generationId: string;
   /** Adds a header to whatever is answered, a failure included. Lower-case name. */
   setHeader(name: string, value: string): void;
   /** Whether the client is still there; it leaves when it goes before the answer is complete. */

@@ -8,7 +8,7 @@ export interface CorpusFile {
   readonly bytes: Buffer;
 }
 
-/** A section is named by its heading; any of them answers the question. */
+/** A section is named by its heading, what stands before the first one by the file; any of them answers the question. */
 export interface Question {
   readonly text: string;
   readonly answers: readonly { readonly filename: string; readonly heading: string }[];
@@ -126,7 +126,7 @@ export const questions: readonly Question[] = [
   ask(
     'What does the gateway read again on SIGHUP?',
     ['ARCHITECTURE', 'Start and stop'],
-    ['engines', 'Engines'],
+    ['engines', 'engines'],
   ),
   ask(
     'How is the gateway kept safe from a malicious picture?',

@@ -48,6 +48,7 @@ export const createMusic = defineRoute({
         expectedMs: asked.expectedMs,
       });
     });
+    call.generationId = job.id;
     return jobReply(call, platform, musicJob, job, 202);
   },
 });

@@ -10,8 +10,10 @@ import { invalid, toListing, toStorable, unknown } from './translate.ts';
 
 /** "413 (upload over 100 MB)" */
 const maxFileBytes = 100_000_000;
-/** Its attributes, and the lines between the parts of the form. */
-const restBytes = 1024 * 1024;
+/** More than the largest attributes, each of their characters written as `\u1234`. */
+const maxFieldBytes = 64 * 1024;
+/** The fields, and the lines between the parts of the form. */
+const restBytes = 128 * 1024;
 
 export const addFile = defineRoute({
   method: 'POST',
@@ -19,6 +21,7 @@ export const addFile = defineRoute({
   summary: 'Add a file to a vector store collection; its `status` tells when it was read and embedded',
   multipart: {
     fields: FileFields,
+    maxFieldBytes,
     files: {
       file: {
         maxCount: 1,

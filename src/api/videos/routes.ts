@@ -51,6 +51,7 @@ export const createVideo = defineRoute({
         expectedMs: asked.expectedMs,
       });
     });
+    call.generationId = job.id;
     return jobReply(call, platform, videoJob, job, 202);
   },
 });

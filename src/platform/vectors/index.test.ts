@@ -54,7 +54,7 @@ const kinds: Kind[] = [
   },
   {
     name: 'PostgreSQL alone',
-    isThere: process.env['DATABASE_URL'] !== undefined,
+    isThere: Boolean(process.env['DATABASE_URL']),
     recall: 1,
     open: () => createTestDatabase({ dialect: 'postgres' }),
     createIndex: (database) => createPostgresIndex({ database, log, largeFrom: 500 }),

@@ -25,10 +25,10 @@ describe('passages become pieces', () => {
   });
 
   it('a mere line goes into the piece of the next section and says where it is from', () => {
-    const chunks = cut([section('See below.', 'Guide', 'Note'), section(paragraph(300), 'Guide', 'Running')]);
+    const chunks = cut([section('See below.', 'Book', 'Note'), section(paragraph(300), 'Book', 'Running')]);
     expect(chunks).toHaveLength(1);
     expect(chunks[0]?.text).toMatch(/^Note\nSee below\.\n\nword/);
-    expect(chunks[0]?.description).toBe('guide › Guide › Running');
+    expect(chunks[0]?.description).toBe('guide › Book › Running');
   });
 
   it('a section that is cut repeats its last sentence in the next piece', () => {
@@ -46,7 +46,13 @@ describe('passages become pieces', () => {
     const repeated = '| id | text |\n|---|---|';
     const chunks = cut([{ text: `${repeated}\n${rows}`, headings: [], form: 'rows', repeated }]);
     expect(chunks.length).toBeGreaterThan(2);
+    for (const { text } of chunks) expect(text.split('| id |')).toHaveLength(2);
     for (const { text } of chunks) expect(text.startsWith(repeated)).toBe(true);
+    const behindText = cut([
+      section(paragraph(700)),
+      { text: `${repeated}\n${rows}`, headings: [], form: 'rows', repeated },
+    ]);
+    for (const { text } of behindText.slice(1)) expect(text.split('| id |')).toHaveLength(2);
   });
 
   it('code is cut before something at the margin and keeps its indentation', () => {
@@ -73,6 +79,12 @@ describe('passages become pieces', () => {
     });
     expect(cut([page(3), page(4)], 'a.pdf')[0]?.description).toBe('a, pages 3–4');
     expect(cut([page(3)], 'a.pdf')[0]?.description).toBe('a, page 3');
+  });
+
+  it('a title that is the name of the file is told once', () => {
+    expect(cut([section('text', 'Failure drills', 'Script')], 'failure-drills.md')[0]?.description).toBe(
+      'failure-drills › Script',
+    );
   });
 
   it('a long title and many headings stay short', () => {

@@ -94,7 +94,7 @@ describe('a file becomes passages with their places', () => {
 
   it('md: by headings of both forms; fences and tables stay whole', async () => {
     const md =
-      'Title\n=====\n\nIntro.\n\n## `code` and [link](x) ##\n\n```sh\n# no heading\n\nnpm ci\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n### Bare\n\n## Last\nend\n';
+      'Title\n=====\n\nIntro.\n\n## `code` and [link](x) ##\n\n```sh\n# no heading\n\nnpm ci\n```\n\n| a    | b |\n|------|---|\n| 1    | 2 |\n\n### Bare\n\n## Last\nend\n';
     expect(await read(md, 'a.md')).toEqual([
       { text: 'Intro.', headings: ['Title'] },
       { text: '```sh\n# no heading\n\nnpm ci\n```', headings: ['Title', 'code and link'], form: 'code' },
