@@ -32,7 +32,11 @@ export async function serve({ config, log }: { config: Config; log: Log }): Prom
     const signal = await stop;
     log.info({ signal }, 'stopping');
     house.platform.health.drain();
-    await Promise.all(listeners.map((listener) => listener.close(drainMs)));
+    // Renders are given to another process, or wait for the next start: whoever listens to one is let go with it.
+    const handOver = house.platform.jobs.close().catch((error: Error) => {
+      log.error({ error: error.message }, 'jobs could not be given back: their leases run out');
+    });
+    await Promise.all([handOver, ...listeners.map((listener) => listener.close(drainMs))]);
   } finally {
     await house.close();
   }

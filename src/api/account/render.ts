@@ -68,10 +68,13 @@ const apiTypes: Readonly<Record<string, string>> = {
   embeddings: 'embeddings',
   rerank: 'rerank',
   decisions: 'decisions',
-  videos: 'video',
+  video: 'video',
   speech: 'tts',
   transcription: 'stt',
   images: 'image',
+  rag_search: 'embeddings',
+  vector_search: 'embeddings',
+  vector_item: 'embeddings',
 };
 
 export function toGeneration(row: LedgerRow, provider: string): Static<typeof GenerationAnswer> {

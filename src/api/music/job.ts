@@ -77,11 +77,12 @@ async function keep(run: JobRun<MusicRender>, index: number, song: Song): Promis
 
 /** One copy, and the parts are let go. */
 function toSamples({ parts, bytes }: Song): Int16Array {
-  const samples = new Int16Array(bytes / bytesPerSample);
+  const samples = new Int16Array(Math.floor(bytes / bytesPerSample));
   const target = new Uint8Array(samples.buffer);
   let at = 0;
   for (const part of parts.splice(0)) {
-    target.set(part, at);
+    // Half a sample at the end is none.
+    target.set(part.subarray(0, target.length - at), at);
     at += part.length;
   }
   return samples;
