@@ -4,7 +4,7 @@
  * What stands in `provider` besides is routing, which there is none of here: it is accepted and ignored.
  */
 import Type, { type TProperties, type TSchema } from 'typebox';
-import { GatewayError } from '../lib/errors.ts';
+import { GatewayError, refusal } from '../lib/errors.ts';
 import { shown } from '../lib/quoted.ts';
 import type { Validator } from '../lib/schema.ts';
 
@@ -50,7 +50,7 @@ export function toSettings(body: Values, rules: SettingRules): Settings {
   }
   if (own === undefined || own === null || rules.allowed.includes(rules.slug)) return settings;
   const ownPath = `${path}.${rules.slug}`;
-  if (!isObject(own)) throw refuse(ownPath, 'must be an object');
+  if (!isObject(own)) throw refusal(ownPath, 'must be an object');
   for (const [name, value] of Object.entries(own)) {
     if (!rules.allowed.includes(name)) throw undeclared(`${ownPath}.${shown(name)}`, rules.allowed);
     check(rules, name, value, ownPath);
@@ -61,10 +61,10 @@ export function toSettings(body: Values, rules: SettingRules): Settings {
 
 function optionsOf(provider: unknown): Values | undefined {
   if (provider === undefined || provider === null) return undefined;
-  if (!isObject(provider)) throw refuse('provider', 'must be an object');
+  if (!isObject(provider)) throw refusal('provider', 'must be an object');
   const { options } = provider;
   if (options === undefined || options === null) return undefined;
-  if (!isObject(options)) throw refuse('provider.options', 'must be an object');
+  if (!isObject(options)) throw refusal('provider.options', 'must be an object');
   return options;
 }
 
@@ -72,7 +72,7 @@ function check({ validator }: SettingRules, name: string, value: unknown, path: 
   const one = { [name]: value };
   if (value === null || validator.check(one)) return;
   const problem = validator.problem(one);
-  throw refuse(`${path}.${problem.path}`, problem.message);
+  throw refusal(`${path}.${problem.path}`, problem.message);
 }
 
 function undeclared(path: string, allowed: readonly string[]): GatewayError {
@@ -80,10 +80,6 @@ function undeclared(path: string, allowed: readonly string[]): GatewayError {
   return new GatewayError('unsupported_parameter', `${path} is not a setting of the model, which ${known}`, {
     param: path,
   });
-}
-
-function refuse(param: string, problem: string): GatewayError {
-  return new GatewayError('invalid_request', `${param} ${problem}`, { param });
 }
 
 function isObject(value: unknown): value is Values {

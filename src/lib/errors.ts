@@ -54,3 +54,8 @@ export class GatewayError extends Error {
     this.code = details.code;
   }
 }
+
+/** What a client is told of a field that cannot be taken: the message begins with its path. */
+export function refusal(param: string, problem: string, cause?: unknown): GatewayError {
+  return new GatewayError('invalid_request', `${param} ${problem}`, { param, cause });
+}

@@ -7,7 +7,7 @@
 import { lookup as lookupName } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import type { Agent, Dispatcher } from 'undici';
-import { GatewayError } from './errors.ts';
+import { GatewayError, refusal } from './errors.ts';
 import { isAllowedAddress, isReachableAddress, parseNetwork } from './public-address.ts';
 import { loadUndici } from './undici.ts';
 
@@ -248,10 +248,6 @@ async function readAnswer(answer: Dispatcher.ResponseData, limits: FetchLimits):
 function header({ headers }: Dispatcher.ResponseData, name: string): string {
   const value = headers[name];
   return (Array.isArray(value) ? value[0] : value) ?? '';
-}
-
-function refusal(param: string, problem: string, cause?: unknown): GatewayError {
-  return new GatewayError('invalid_request', `${param} ${problem}`, { param, cause });
 }
 
 function notPublic(param: string, cause?: unknown): GatewayError {

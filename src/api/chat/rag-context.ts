@@ -76,9 +76,12 @@ function toAttribute(text: string): string {
   return line.slice(0, maxSourceLength).toWellFormed().replaceAll('"', '”').replace(/[<>]/g, '');
 }
 
-/** Tags of the fence; turn marks of ChatML, Llama, Gemma, Mistral, and of the many that write `<|…|>`. */
+/**
+ * Tags of the fence, also with signs in them that are not seen; marks of turns and of tools: of ChatML, Llama, Gemma,
+ * Mistral, Qwen, and of the many that write `<|…|>`.
+ */
 const marks =
-  /<(?=\s*\/?\s*passages?\b)|<(?=[|｜])|<(?=\/?s>|(?:start|end)_of_turn>|(?:bos|eos)>)|\[(?=\/?INST\]|\/?SYSTEM_PROMPT\])/gi;
+  /<(?=[\s\p{Cf}]*\/?[\s\p{Cf}]*passages?\b)|<(?=[|｜])|<(?=\/?(?:s|SYS|tool_calls?|tool_responses?|bos|eos)>|(?:start|end)_of_turn>)|\[(?=\/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\])/giu;
 
 function defused(text: string): string {
   return text.replace(marks, (mark) => (mark === '<' ? '‹' : '('));

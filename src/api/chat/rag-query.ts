@@ -16,10 +16,11 @@ export function toQuery(messages: readonly ChatMessage[]): string {
   const turns = messages.filter(({ role }) => role === 'user').map(textOf);
   const asked = turns.findLastIndex((text) => text !== '');
   if (asked === -1) return cut(textOf(messages.findLast((message) => textOf(message) !== '')), maxLength);
-  const question = turns[asked] ?? '';
+  // Only what is searched for is looked at: a turn may have megabytes.
+  const question = cut(turns[asked] ?? '', maxLength);
   const earlier = turns.slice(0, asked).findLast((text) => text !== '');
-  if (earlier === undefined || !needsContext(question)) return cut(question, maxLength);
-  return `${cut(earlier, maxEarlierLength)}\n${cut(question, maxLength)}`;
+  if (earlier === undefined || !needsContext(question)) return question;
+  return `${cut(earlier, maxEarlierLength)}\n${question}`;
 }
 
 function needsContext(question: string): boolean {

@@ -5,7 +5,7 @@
 import type { MediaFile } from '../../engines/contract/picture.ts';
 import type { Upload } from '../../http/route.ts';
 import { tooLarge } from '../../http/too-large.ts';
-import { GatewayError } from '../../lib/errors.ts';
+import { GatewayError, refusal } from '../../lib/errors.ts';
 import type { ImageModel } from '../../platform/catalog/index.ts';
 import type { Platform } from '../../platform/index.ts';
 import type { PictureKind } from '../../platform/pictures/types.ts';
@@ -50,7 +50,7 @@ export function toInputs(body: ImageBody, uploads: readonly Upload[], model: Ima
   const most = model.references?.max ?? 0;
   if (references.length > most) {
     const last = named === undefined || named === null ? 'images' : 'input_references';
-    throw refused(last, `must have at most ${most} images, those in other fields included`);
+    throw refusal(last, `must have at most ${most} images, those in other fields included`);
   }
   const mask =
     maskFile !== undefined
@@ -58,7 +58,7 @@ export function toInputs(body: ImageBody, uploads: readonly Upload[], model: Ima
       : body.mask === undefined || body.mask === null
         ? undefined
         : toInput(body.mask, 'mask');
-  if (mask !== undefined && references.length === 0) throw refused('mask', 'needs an image beside it');
+  if (mask !== undefined && references.length === 0) throw refusal('mask', 'needs an image beside it');
   return { references, mask };
 }
 
@@ -70,7 +70,7 @@ function toInput({ image_url: source, file_id }: EditImage, place: string): Inpu
       { param: `${place}.file_id` },
     );
   const param = `${place}.image_url`;
-  if (source === undefined || source === null) throw refused(param, 'is required');
+  if (source === undefined || source === null) throw refusal(param, 'is required');
   return { param, source };
 }
 
@@ -129,8 +129,4 @@ async function inTurns<T>(
   signal.throwIfAborted();
   failure.signal.throwIfAborted();
   return results;
-}
-
-function refused(param: string, problem: string): GatewayError {
-  return new GatewayError('invalid_request', `${param} ${problem}`, { param });
 }

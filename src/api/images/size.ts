@@ -2,7 +2,7 @@
  * Which size an image gets, from the five fields that can say so: `size` as sides or as the label of a resolution,
  * `width` with `height`, `aspect_ratio` and `resolution`. What is said twice must agree. Pure.
  */
-import { GatewayError } from '../../lib/errors.ts';
+import { refusal } from '../../lib/errors.ts';
 import { quoted } from '../../lib/quoted.ts';
 import type { ImageModel } from '../../platform/catalog/index.ts';
 
@@ -31,10 +31,10 @@ export function toImageSize(asked: AskedSize, model: ImageModel): Size {
   const { sides: inSize, label } = readSize(asked.size, model);
   const inSides = readSides(asked);
   if (inSize !== undefined && inSides !== undefined && toText(inSize) !== toText(inSides))
-    throw refused('width', `and height give ${toText(inSides)}, which is not the size ${toText(inSize)}`);
+    throw refusal('width', `and height give ${toText(inSides)}, which is not the size ${toText(inSize)}`);
   const resolution = asked.resolution ?? label;
   if (label !== undefined && resolution !== label)
-    throw refused('resolution', `is ${resolution}, which is not the size ${label}`);
+    throw refusal('resolution', `is ${resolution}, which is not the size ${label}`);
   const sides = inSize ?? inSides;
   if (sides === undefined) return checkTotal(pick(asked.aspectRatio, resolution, model), asked.count, model);
   checkConstraint(sides, model.size);
@@ -47,15 +47,15 @@ function readSize(size: string | undefined, { resolutions }: ImageModel): { side
   if (Object.hasOwn(resolutions, size)) return { label: size };
   if (!/^[1-9]\d{0,8}x[1-9]\d{0,8}$/.test(size)) {
     const labels = Object.keys(resolutions).join(', ');
-    throw refused('size', `must be WIDTHxHEIGHT, auto or one of ${labels}, not ${quoted(size)}`);
+    throw refusal('size', `must be WIDTHxHEIGHT, auto or one of ${labels}, not ${quoted(size)}`);
   }
   return { sides: { ...parse(size), param: 'size' } };
 }
 
 function readSides({ width, height }: AskedSize): Sides | undefined {
   if (width === undefined && height === undefined) return undefined;
-  if (height === undefined) throw refused('height', 'is required beside width');
-  if (width === undefined) throw refused('width', 'is required beside height');
+  if (height === undefined) throw refusal('height', 'is required beside width');
+  if (width === undefined) throw refusal('width', 'is required beside height');
   return { width, height, param: 'width' };
 }
 
@@ -63,12 +63,12 @@ function checkConstraint({ param, width, height }: Sides, constraint: ImageModel
   const { multipleOf, minArea, maxArea, maxRatio } = constraint;
   const given = `${param === 'size' ? 'must' : 'and height must'}`;
   if (width % multipleOf !== 0 || height % multipleOf !== 0)
-    throw refused(param, `${given} have sides that are multiples of ${multipleOf}`);
+    throw refusal(param, `${given} have sides that are multiples of ${multipleOf}`);
   const area = width * height;
   if (area < minArea || area > maxArea)
-    throw refused(param, `${given} cover from ${minArea} to ${maxArea} pixels, and these are ${area}`);
+    throw refusal(param, `${given} cover from ${minArea} to ${maxArea} pixels, and these are ${area}`);
   if (Math.max(width, height) > maxRatio * Math.min(width, height))
-    throw refused(param, `${given} have a longer side of at most ${maxRatio} times the shorter`);
+    throw refusal(param, `${given} have a longer side of at most ${maxRatio} times the shorter`);
 }
 
 function checkAgreement(
@@ -79,14 +79,14 @@ function checkAgreement(
 ): void {
   const size = toText(sides);
   if (resolution !== undefined && !Object.values(resolutions[resolution] ?? {}).includes(size))
-    throw refused('resolution', `${resolution} has no size ${size}`);
+    throw refusal('resolution', `${resolution} has no size ${size}`);
   if (aspectRatio === undefined) return;
   const agrees =
     resolution === undefined
       ? isOfRatio(sides, aspectRatio) ||
         Object.values(resolutions).some((sizes) => sizes[aspectRatio] === size)
       : resolutions[resolution]?.[aspectRatio] === size;
-  if (!agrees) throw refused('aspect_ratio', `${aspectRatio} is not the ratio of the size ${size}`);
+  if (!agrees) throw refusal('aspect_ratio', `${aspectRatio} is not the ratio of the size ${size}`);
 }
 
 function isOfRatio({ width, height }: Size, ratio: string): boolean {
@@ -101,11 +101,11 @@ function pick(aspectRatio: string | undefined, resolution: string | undefined, m
   const sizes = model.resolutions[label] ?? {};
   if (aspectRatio !== undefined) {
     const size = sizes[aspectRatio];
-    if (size === undefined) throw refused('aspect_ratio', `${aspectRatio} is not there at ${label}`);
+    if (size === undefined) throw refusal('aspect_ratio', `${aspectRatio} is not there at ${label}`);
     return parse(size);
   }
   const size = sizes[defaultRatio(model)] ?? sizes['1:1'] ?? Object.values(sizes)[0];
-  if (size === undefined) throw refused('resolution', `${label} has no sizes`);
+  if (size === undefined) throw refusal('resolution', `${label} has no sizes`);
   return parse(size);
 }
 
@@ -118,7 +118,7 @@ function defaultRatio({ size, resolutions, defaultResolution }: ImageModel): str
 function checkTotal(size: Size, count: number, { size: { maxTotalArea } }: ImageModel): Size {
   const total = count * size.width * size.height;
   if (maxTotalArea === undefined || total <= maxTotalArea) return size;
-  throw refused(
+  throw refusal(
     'n',
     `is too many: ${count} images of the size ${toText(size)} cover ${total} pixels together, more than ${maxTotalArea}`,
   );
@@ -131,8 +131,4 @@ function parse(size: string): Size {
 
 export function toText({ width, height }: Size): string {
   return `${width}x${height}`;
-}
-
-function refused(param: string, problem: string): GatewayError {
-  return new GatewayError('invalid_request', `${param} ${problem}`, { param });
 }

@@ -2,7 +2,7 @@
 import type { ImageRequest } from '../../engines/contract/image.ts';
 import { type PictureFormat, pictureFormats } from '../../engines/contract/picture.ts';
 import type { Upload } from '../../http/route.ts';
-import { GatewayError } from '../../lib/errors.ts';
+import { GatewayError, refusal } from '../../lib/errors.ts';
 import type { ImageModel } from '../../platform/catalog/index.ts';
 import { type Inputs, toInputs } from './inputs.ts';
 import { checkParameter, isImageParameter } from './parameters.ts';
@@ -34,12 +34,12 @@ export function toAskedImage({ body, uploads, isEdit }: Sent, model: ImageModel)
   for (const [name, value] of Object.entries(body)) {
     if (value !== null && value !== undefined && isImageParameter(name)) checkParameter(name, value, model);
   }
-  if (body.prompt.trim() === '') throw refused('prompt', 'must not be blank');
+  if (body.prompt.trim() === '') throw refusal('prompt', 'must not be blank');
   const inputs = toInputs(body, uploads, model);
   if (isEdit && inputs.references.length === 0) throw missingImage(body, model);
   const count = body.n ?? 1;
   const isStreamed = body.stream === true;
-  if (isStreamed && count > 1) throw refused('n', 'must be 1 with stream');
+  if (isStreamed && count > 1) throw refusal('n', 'must be 1 with stream');
   const size = toImageSize(
     {
       size: body.size ?? undefined,
@@ -92,7 +92,7 @@ function missingImage(body: ImageBody, model: ImageModel): GatewayError {
       param: 'image',
     });
   const param = body.images === undefined || body.images === null ? 'image' : 'images';
-  return refused(param, 'is required: an edit needs an image');
+  return refusal(param, 'is required: an edit needs an image');
 }
 
 function toSeed(seed: number | null | undefined): number | undefined {
@@ -108,7 +108,7 @@ function toOutputFormat({ output_format: asked }: ImageBody, { outputFormats }: 
 function toBackground({ background }: ImageBody, format: PictureFormat): ImageRequest['background'] {
   if (background === 'transparent') {
     if (format === 'jpeg')
-      throw refused('background', 'must not be transparent with output_format jpeg: use png or webp');
+      throw refusal('background', 'must not be transparent with output_format jpeg: use png or webp');
     return 'transparent';
   }
   return background === 'opaque' ? 'opaque' : 'auto';
@@ -116,8 +116,4 @@ function toBackground({ background }: ImageBody, format: PictureFormat): ImageRe
 
 function given<Name extends string, Value>(name: Name, value: Value | undefined): { [N in Name]?: Value } {
   return value === undefined ? {} : ({ [name]: value } as { [N in Name]?: Value });
-}
-
-function refused(param: string, problem: string): GatewayError {
-  return new GatewayError('invalid_request', `${param} ${problem}`, { param });
 }

@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 import { toSettings } from '../../http/provider-options.ts';
 import { refuseUndeclared } from '../../http/undeclared.ts';
 import { toWhole } from '../../http/whole-number.ts';
-import { GatewayError } from '../../lib/errors.ts';
+import { refusal } from '../../lib/errors.ts';
 import { createValidator } from '../../lib/schema.ts';
 import type { MusicModel } from '../../platform/catalog/index.ts';
 import { musicSettings, supportedParameters } from '../../platform/catalog/parameters.ts';
@@ -82,14 +82,14 @@ function toDuration(body: MusicBody, { duration }: MusicModel): number {
   const seconds = Math.ceil(toWhole(name, asked.value) / perSecond);
   if (seconds >= duration.min && seconds <= duration.max) return seconds;
   const unit = perSecond === 1 ? 'seconds' : 'milliseconds';
-  throw refuse(name, `must be from ${duration.min * perSecond} to ${duration.max * perSecond} ${unit}`);
+  throw refusal(name, `must be from ${duration.min * perSecond} to ${duration.max * perSecond} ${unit}`);
 }
 
 function toCount({ n }: MusicBody, { maxOutputs = 1 }: MusicModel): number {
   if (n == null) return 1;
   const count = toWhole('n', n);
   if (count >= 1 && count <= maxOutputs) return count;
-  throw refuse('n', maxOutputs === 1 ? 'must be 1' : `must be from 1 to ${maxOutputs}`);
+  throw refusal('n', maxOutputs === 1 ? 'must be 1' : `must be from 1 to ${maxOutputs}`);
 }
 
 function toFormat(body: MusicBody, { formats }: MusicModel): MusicRender['format'] {
@@ -99,14 +99,10 @@ function toFormat(body: MusicBody, { formats }: MusicModel): MusicRender['format
       : ['response_format', body.response_format];
   const format = asked ?? (formats.includes('mp3') ? 'mp3' : formats[0]);
   if (format !== undefined && formats.includes(format)) return format;
-  throw refuse(name, `must be one of ${formats.join(', ')}`);
+  throw refusal(name, `must be one of ${formats.join(', ')}`);
 }
 
 /** Characters as people count them. */
 function checkLength(param: string, text: string, most: number): void {
-  if ([...text].length > most) throw refuse(param, `must have at most ${most} characters`);
-}
-
-function refuse(param: string, problem: string): GatewayError {
-  return new GatewayError('invalid_request', `${param} ${problem}`, { param });
+  if ([...text].length > most) throw refusal(param, `must have at most ${most} characters`);
 }

@@ -1,6 +1,6 @@
 /** What a client asks for as what an engine is asked for: the settings, the voice, and how the sound leaves. Pure. */
 import type { SpeechRequest } from '../../engines/contract/speech.ts';
-import { GatewayError } from '../../lib/errors.ts';
+import { refusal } from '../../lib/errors.ts';
 import { createValidator } from '../../lib/schema.ts';
 import type { SpeechModel } from '../../platform/catalog/index.ts';
 import { type SpeechBody, type SpeechFormat, type SpeechReference, SpeechSettings } from './schema.ts';
@@ -63,12 +63,12 @@ export function toAskedSpeech(body: SpeechBody, model: SpeechModel): AskedSpeech
 
 /** In characters, not in UTF-16 units: an emoji is one. */
 function checkLength(input: string, { maxPromptLength }: SpeechModel): void {
-  if (input.trim() === '') throw refused('input', 'must not be blank');
+  if (input.trim() === '') throw refusal('input', 'must not be blank');
   if (input.length <= maxPromptLength) return;
   let pairs = 0;
   for (const _ of input.matchAll(/[\ud800-\udbff][\udc00-\udfff]/g)) pairs += 1;
   if (input.length - pairs > maxPromptLength)
-    throw refused('input', `must have at most ${maxPromptLength} characters`);
+    throw refusal('input', `must have at most ${maxPromptLength} characters`);
 }
 
 const settingNames = Object.keys(SpeechSettings.properties) as (keyof SpeechSettings)[];
@@ -98,7 +98,7 @@ function readSettings(body: SpeechBody, { author }: SpeechModel): Settings {
 
 function checkSetting(place: string, name: string, value: unknown): void {
   const setting = { [name]: value };
-  if (!validator.check(setting)) throw refused(`${place}.${name}`, validator.problem(setting).message);
+  if (!validator.check(setting)) throw refusal(`${place}.${name}`, validator.problem(setting).message);
 }
 
 function asObject(value: unknown): Record<string, unknown> {
@@ -110,17 +110,17 @@ function toVoice(body: SpeechBody, { instructions }: Settings, model: SpeechMode
   const asked = typeof body.voice === 'object' ? body.voice?.id : body.voice;
   const id = asked ?? (references.length > 0 ? 'clone' : model.defaultVoice);
   if (id === 'clone') return toClone(references, instructions, model);
-  if (references.length > 0) throw refused('voice', 'must be clone when input_references is sent');
+  if (references.length > 0) throw refusal('voice', 'must be clone when input_references is sent');
   if (id === 'design') {
-    if (model.design !== true) throw refused('voice', `must not be design: ${model.id} makes no voices`);
+    if (model.design !== true) throw refusal('voice', `must not be design: ${model.id} makes no voices`);
     if (instructions === undefined)
-      throw refused('instructions', 'is required with the voice design: it describes the voice');
+      throw refusal('instructions', 'is required with the voice design: it describes the voice');
     return { type: 'design', description: instructions };
   }
   if (!model.voices.some((voice) => voice.id === id))
-    throw refused('voice', `is not a voice of ${model.id}: GET /audio/voices lists them`);
+    throw refusal('voice', `is not a voice of ${model.id}: GET /audio/voices lists them`);
   if (instructions !== undefined && model.instructions !== true)
-    throw refused('instructions', `is not supported by ${model.id}`);
+    throw refusal('instructions', `is not supported by ${model.id}`);
   return { type: 'builtin', id };
 }
 
@@ -129,25 +129,21 @@ function toClone(
   instructions: string | undefined,
   model: SpeechModel,
 ): AskedVoice {
-  if (model.clone !== true) throw refused('voice', `must not be clone: ${model.id} clones no voices`);
+  if (model.clone !== true) throw refusal('voice', `must not be clone: ${model.id} clones no voices`);
   const clips = references.flatMap((reference, index) =>
     reference.type === 'input_audio' ? [{ data: reference.input_audio.data, index }] : [],
   );
   const texts = references.flatMap((reference) => (reference.type === 'text' ? [reference.text] : []));
   const [clip] = clips;
-  if (clip === undefined) throw refused('voice', 'clone needs a clip in input_references');
-  if (clips.length > 1) throw refused('input_references', 'must have one input_audio clip');
+  if (clip === undefined) throw refusal('voice', 'clone needs a clip in input_references');
+  if (clips.length > 1) throw refusal('input_references', 'must have one input_audio clip');
   if (texts.length > 1)
-    throw refused('input_references', 'must have at most one text, the clip’s transcript');
-  if (instructions !== undefined) throw refused('instructions', 'cannot be sent with the voice clone');
+    throw refusal('input_references', 'must have at most one text, the clip’s transcript');
+  if (instructions !== undefined) throw refusal('instructions', 'cannot be sent with the voice clone');
   const param = `input_references[${clip.index}].input_audio.data`;
   return { type: 'clone', data: clip.data, param, transcript: texts[0] };
 }
 
 function given<Name extends string, Value>(name: Name, value: Value | undefined): { [N in Name]?: Value } {
   return value === undefined ? {} : ({ [name]: value } as { [N in Name]?: Value });
-}
-
-function refused(param: string, problem: string): GatewayError {
-  return new GatewayError('invalid_request', `${param} ${problem}`, { param });
 }

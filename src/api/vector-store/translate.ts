@@ -41,10 +41,23 @@ export function toSearch(body: SearchBody): AskedSearch {
 }
 
 /** The schema bounds its depth; all its comparisons together become one statement. */
-function toFilter(filter: Filter | undefined): Filter | undefined {
-  if (filter !== undefined && valuesOf(filter) > maxFilterValues)
+function toFilter(sent: Filter | undefined): Filter | undefined {
+  if (sent === undefined) return undefined;
+  const filter = asTyped(sent);
+  if (valuesOf(filter) > maxFilterValues)
     throw invalid('filters', `must have at most ${maxFilterValues} values to compare with`);
   return filter;
+}
+
+/** What its type asks for and nothing else: the fields of another type were never checked. */
+function asTyped(filter: Filter): Filter {
+  if (isCompound(filter)) return { type: filter.type, filters: filter.filters.map(asTyped) };
+  const { type, key, value } = filter;
+  return { type, key, value };
+}
+
+function isCompound(filter: Filter): filter is Extract<Filter, { filters: unknown }> {
+  return filter.type === 'and' || filter.type === 'or';
 }
 
 function valuesOf(filter: Filter): number {
@@ -64,20 +77,31 @@ export function refuseUnsupported(body: { file_ids?: unknown; expires_after?: un
  * A body whose texts every database can hold: none has U+0000, which PostgreSQL cannot store, and none has half of a
  * surrogate pair, which it does not take inside JSON.
  */
-export function toStorable<T>(value: T, path: readonly (string | number)[] = []): T {
-  if (typeof value === 'string') return storableText(value, path) as T;
-  if (Array.isArray(value)) return value.map((item, index) => toStorable(item, [...path, index])) as T;
+export function toStorable<T>(value: T, place?: Place): T {
+  if (typeof value === 'string') return storableText(value, place) as T;
   if (typeof value !== 'object' || value === null) return value;
-  const copied = Object.entries(value).map(([name, inner]) => {
-    const at = [...path, name];
-    return [storableText(name, at), toStorable(inner, at)];
-  });
-  return Object.fromEntries(copied);
+  if (Array.isArray(value)) return value.map((item, key) => toStorable(item, { key, outer: place })) as T;
+  const copied: Record<string, unknown> = Object.create(null);
+  for (const [key, inner] of Object.entries(value)) {
+    const at = { key, outer: place };
+    copied[storableText(key, at)] = toStorable(inner, at);
+  }
+  return { ...copied } as T;
 }
 
-function storableText(text: string, path: readonly (string | number)[]): string {
-  if (text.includes('\0')) throw holdsNul(toPath(path));
+/** Where a value stands. Written out only for a refusal: a body may have tens of thousands of values. */
+interface Place {
+  readonly key: string | number;
+  readonly outer: Place | undefined;
+}
+
+function storableText(text: string, place: Place | undefined): string {
+  if (text.includes('\0')) throw holdsNul(toPath(keysOf(place)));
   return text.toWellFormed();
+}
+
+function keysOf(place: Place | undefined): (string | number)[] {
+  return place === undefined ? [] : [...keysOf(place.outer), place.key];
 }
 
 /** `what` does not exist for who asks, which is a 400 on these routes. */

@@ -1,5 +1,5 @@
 /** Reads what a video is made from, when the job is created: what cannot be used is refused then, not after a wait. */
-import { GatewayError } from '../../lib/errors.ts';
+import { refusal } from '../../lib/errors.ts';
 import { tooLarge } from '../../lib/safe-fetch.ts';
 import type { Platform } from '../../platform/index.ts';
 import type { VideoRender } from './render.ts';
@@ -88,9 +88,5 @@ async function load(
 function checkLength(seconds: number, param: string): void {
   if (seconds >= shortestSeconds - toleranceSeconds && seconds <= longestSeconds + toleranceSeconds) return;
   const rounded = Math.round(seconds * 100) / 100;
-  throw refuse(param, `must be ${shortestSeconds} to ${longestSeconds} s long, and is ${rounded} s`);
-}
-
-function refuse(param: string, problem: string): GatewayError {
-  return new GatewayError('invalid_request', `${param} ${problem}`, { param });
+  throw refusal(param, `must be ${shortestSeconds} to ${longestSeconds} s long, and is ${rounded} s`);
 }

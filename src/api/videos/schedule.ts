@@ -9,7 +9,7 @@
  *   10 to 50                    as given              base   steps / 6 ×, at most the next tier's: 3 × up to 20,
  *                                                            5 × up to 40, above that there is none
  */
-import { GatewayError } from '../../lib/errors.ts';
+import { refusal } from '../../lib/errors.ts';
 
 export type Tier = 'turbo' | 'standard' | 'max';
 
@@ -53,7 +53,7 @@ export function toSchedule({ quality, steps, hasReferences, turboOnly, paths }: 
   if (quality === undefined) {
     const schedule = ofSteps(steps ?? usual);
     if (turboOnly !== undefined && schedule.schedule === 'base')
-      throw refuse(
+      throw refusal(
         paths.steps,
         `must be below ${leastBaseSteps} at ${turboOnly}, which only the turbo schedule renders`,
       );
@@ -62,9 +62,9 @@ export function toSchedule({ quality, steps, hasReferences, turboOnly, paths }: 
   const tier = tiers[quality] ?? 'turbo';
   const own = tier === 'turbo' ? usual : baseSteps[tier];
   if (turboOnly !== undefined && tier !== 'turbo')
-    throw refuse(paths.quality, `must be turbo at ${turboOnly}, which only the turbo schedule renders`);
+    throw refusal(paths.quality, `must be turbo at ${turboOnly}, which only the turbo schedule renders`);
   if (steps !== undefined && steps !== own)
-    throw refuse(paths.steps, `disagrees with the quality ${quality}, which takes ${own} steps`);
+    throw refusal(paths.steps, `disagrees with the quality ${quality}, which takes ${own} steps`);
   return {
     tier,
     steps: own,
@@ -90,8 +90,4 @@ export function toBilledSeconds(durationSeconds: number, { priceSixths }: Schedu
 /** About 3 s for a second of film, 5 with references, three times as long where it is enlarged. */
 export function toExpectedMs(durationSeconds: number, hasReferences: boolean, isEnlarged: boolean): number {
   return durationSeconds * (hasReferences ? 5_000 : 3_000) * (isEnlarged ? 3 : 1);
-}
-
-function refuse(param: string, problem: string): GatewayError {
-  return new GatewayError('invalid_request', `${param} ${problem}`, { param });
 }

@@ -1,5 +1,5 @@
 /** Which size a video has: `size`, or `resolution` and `aspect_ratio`, which must agree where both are given. Pure. */
-import { GatewayError } from '../../lib/errors.ts';
+import { refusal } from '../../lib/errors.ts';
 import { quoted } from '../../lib/quoted.ts';
 import type { VideoModel } from '../../platform/catalog/index.ts';
 
@@ -24,15 +24,15 @@ export function toVideoSize(asked: AskedSize, model: SizedModel): VideoSize {
   const { resolutions, defaultResolution, defaultAspectRatio } = model;
   const { size, resolution, aspect_ratio: ratio } = asked;
   if (resolution != null && !Object.hasOwn(resolutions, resolution))
-    throw refuse('resolution', `must be one of ${Object.keys(resolutions).join(', ')}`);
+    throw refusal('resolution', `must be one of ${Object.keys(resolutions).join(', ')}`);
   const ratios = [...new Set(Object.values(resolutions).flatMap((table) => Object.keys(table)))];
   if (ratio != null && !ratios.includes(ratio))
-    throw refuse('aspect_ratio', `must be one of ${ratios.join(', ')}`);
+    throw refusal('aspect_ratio', `must be one of ${ratios.join(', ')}`);
   if (size != null) return ofSize(size, asked, model);
   const [chosen, shape] = [resolution ?? defaultResolution, ratio ?? defaultAspectRatio];
   const found = resolutions[chosen]?.[shape];
   if (found === undefined)
-    throw refuse('aspect_ratio', `${quoted(shape)} does not exist at the resolution ${chosen}`);
+    throw refusal('aspect_ratio', `${quoted(shape)} does not exist at the resolution ${chosen}`);
   return toResult(chosen, shape, found, model);
 }
 
@@ -42,13 +42,13 @@ function ofSize(size: string, { resolution, aspect_ratio: ratio }: AskedSize, mo
     const shape = Object.keys(table).find((key) => table[key] === size);
     if (shape === undefined) continue;
     if (resolution != null && resolution !== name)
-      throw refuse('size', `${size} is ${name}, which disagrees with resolution ${quoted(resolution)}`);
+      throw refusal('size', `${size} is ${name}, which disagrees with resolution ${quoted(resolution)}`);
     if (ratio != null && ratio !== shape)
-      throw refuse('size', `${size} is ${shape}, which disagrees with aspect_ratio ${quoted(ratio)}`);
+      throw refusal('size', `${size} is ${shape}, which disagrees with aspect_ratio ${quoted(ratio)}`);
     return toResult(name, shape, size, model);
   }
   const sizes = Object.values(model.resolutions).flatMap((table) => Object.values(table));
-  throw refuse('size', `must be one of ${[...new Set(sizes)].join(', ')}`);
+  throw refusal('size', `must be one of ${[...new Set(sizes)].join(', ')}`);
 }
 
 function toResult(resolution: string, aspectRatio: string, size: string, model: SizedModel): VideoSize {
@@ -67,8 +67,4 @@ function toResult(resolution: string, aspectRatio: string, size: string, model: 
 function toSides(size: string): [width: number, height: number] {
   const [width = 0, height = 0] = size.split('x').map(Number);
   return [width, height];
-}
-
-function refuse(param: string, problem: string): GatewayError {
-  return new GatewayError('invalid_request', `${param} ${problem}`, { param });
 }

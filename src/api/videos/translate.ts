@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 import { type Settings, toSettings } from '../../http/provider-options.ts';
 import { refuseUndeclared } from '../../http/undeclared.ts';
 import { toWhole } from '../../http/whole-number.ts';
-import { GatewayError } from '../../lib/errors.ts';
+import { refusal } from '../../lib/errors.ts';
 import { createValidator } from '../../lib/schema.ts';
 import type { VideoModel } from '../../platform/catalog/index.ts';
 import { supportedParameters, videoSettings } from '../../platform/catalog/parameters.ts';
@@ -38,7 +38,7 @@ export function toVideo(body: VideoBody, upload: Buffer | undefined, model: Vide
   refuseUndeclared(wantsAudio === false ? declared : body, supportedParameters(model), model.id);
   // Characters as people count them, not the halves of the rare ones.
   if ([...body.prompt].length > model.maxPromptLength)
-    throw refuse('prompt', `must have at most ${model.maxPromptLength} characters`);
+    throw refusal('prompt', `must have at most ${model.maxPromptLength} characters`);
   const settings = toSettings(body, {
     validator: settingRules,
     allowed: videoSettings(model),
@@ -84,7 +84,7 @@ function toDuration(body: VideoBody, { duration }: VideoModel): number {
   if (value == null) return duration.default;
   const seconds = toWhole(name, value);
   if (seconds >= duration.min && seconds <= duration.max) return seconds;
-  throw refuse(name, `must be from ${duration.min} to ${duration.max} seconds`);
+  throw refusal(name, `must be from ${duration.min} to ${duration.max} seconds`);
 }
 
 function toSteps(settings: Settings, { steps: range }: VideoModel): number | undefined {
@@ -92,7 +92,7 @@ function toSteps(settings: Settings, { steps: range }: VideoModel): number | und
   if (asked === undefined || range === undefined) return undefined;
   const steps = toWhole(asked.path, asked.value as number | string);
   if ((steps >= range.min && steps <= range.max) || range.also?.includes(steps)) return steps;
-  throw refuse(asked.path, `must be from ${range.min} to ${range.max}`);
+  throw refusal(asked.path, `must be from ${range.min} to ${range.max}`);
 }
 
 /** Frames win over references, and one picture alone is a first frame. */
@@ -113,8 +113,8 @@ function toFrames(frames: NonNullable<VideoBody['frame_images']>, model: VideoMo
   return frames.map(({ frame_type: use, image_url: { url } }, index) => {
     const path = `frame_images[${index}]`;
     if (model.frameImages?.includes(use) !== true)
-      throw refuse(`${path}.frame_type`, `must be one of ${(model.frameImages ?? []).join(', ')}`);
-    if (seen.has(use)) throw refuse(`${path}.frame_type`, `repeats ${use}: there is one of each`);
+      throw refusal(`${path}.frame_type`, `must be one of ${(model.frameImages ?? []).join(', ')}`);
+    if (seen.has(use)) throw refusal(`${path}.frame_type`, `repeats ${use}: there is one of each`);
     seen.add(use);
     return { use, role: 'reference', source: url, param: `${path}.image_url.url` };
   });
@@ -143,7 +143,7 @@ function fromJson(text: string): NonNullable<VideoBody['input_reference']> {
     // No address begins so either.
   }
   if (firstFrameRules.check(value)) return value;
-  throw refuse('input_reference', 'must be an https URL, a data URI or {image_url}');
+  throw refusal('input_reference', 'must be an https URL, a data URI or {image_url}');
 }
 
 const kinds = { image_url: 'image', video_url: 'video', audio_url: 'audio' } as const;
@@ -155,22 +155,18 @@ function toReferences(references: readonly InputReference[], model: VideoModel):
     const path = `input_references[${index}]`;
     const { type, role } = reference;
     const medium = reference[type];
-    if (medium === undefined) throw refuse(`${path}.${type}`, 'is required');
+    if (medium === undefined) throw refusal(`${path}.${type}`, 'is required');
     if (role === 'driving' || role === 'control')
-      throw refuse(`${path}.role`, `must be reference: the model ${model.id} has no ${role} inputs`);
+      throw refusal(`${path}.role`, `must be reference: the model ${model.id} has no ${role} inputs`);
     return { use: kinds[type], role: 'reference', source: medium.url, param: `${path}.${type}.url` };
   });
   if (limits === undefined) return media;
   for (const use of ['image', 'video', 'audio'] as const) {
     const most = limits[nouns[use]];
     if (media.filter((medium) => medium.use === use).length > most)
-      throw refuse('input_references', `must have at most ${most} of type ${use}_url`);
+      throw refusal('input_references', `must have at most ${most} of type ${use}_url`);
   }
   if (media.length > limits.total)
-    throw refuse('input_references', `must have at most ${limits.total} items`);
+    throw refusal('input_references', `must have at most ${limits.total} items`);
   return media;
-}
-
-function refuse(param: string, problem: string): GatewayError {
-  return new GatewayError('invalid_request', `${param} ${problem}`, { param });
 }

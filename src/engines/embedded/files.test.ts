@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createFinder } from './files.ts';
 import type { PackDeclaration } from '../packs/types.ts';
+import { createFinder } from './files.ts';
 
 const pack: PackDeclaration = {
   name: 'small',

@@ -6,9 +6,9 @@ import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve as toAbsolute } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { GatewayError } from '../../lib/errors.ts';
+import type { Packs } from '../packs/types.ts';
 import type { ModelFiles } from './host/types.ts';
 import type { HubFiles } from './hub.ts';
-import type { Packs } from '../packs/types.ts';
 
 export interface FinderParts {
   readonly packs: Pick<Packs, 'find' | 'require'>;

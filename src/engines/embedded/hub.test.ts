@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { GatewayError } from '../../lib/errors.ts';
 import { createLog } from '../../lib/log.ts';
-import { createHubFiles, type HubFiles } from './hub.ts';
 import { tryLock } from '../packs/lock.ts';
+import { createHubFiles, type HubFiles } from './hub.ts';
 
 const bytes = Buffer.alloc(300_000, 'GGUF');
 

@@ -9,8 +9,8 @@ import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
 import { GatewayError } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
-import { fetchFromHub } from './hub-fetch.ts';
 import { PackFailure } from '../packs/failure.ts';
+import { fetchFromHub } from './hub-fetch.ts';
 
 export interface HubFiles {
   /** The file's path. While it is on its way this rejects with how far it is. */

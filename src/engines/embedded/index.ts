@@ -5,6 +5,7 @@
 import { availableParallelism, totalmem } from 'node:os';
 import Type from 'typebox';
 import { commonEngineOptions, defineEngineKind } from '../contract/engine.ts';
+import { createPacks } from '../packs/index.ts';
 import { createChatPort } from './chat.ts';
 import { createDecisionPort } from './decision.ts';
 import { createEmbeddingPort } from './embedding.ts';
@@ -12,7 +13,6 @@ import { createFinder } from './files.ts';
 import { createModelHost } from './host/index.ts';
 import { createHubFiles } from './hub.ts';
 import type { LlamaOptions } from './llama/types.ts';
-import { createPacks } from '../packs/index.ts';
 import { createRerankPort } from './rerank.ts';
 import { createSpeechPort } from './speech/index.ts';
 import { createTranscriptionPort } from './transcription.ts';

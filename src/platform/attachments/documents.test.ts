@@ -116,7 +116,7 @@ describe('limits', () => {
     const { start, ended } = running(
       'const kept = []; setInterval(() => kept.push(new Uint8Array(8e6).fill(1)), 5);',
     );
-    const from = reader({ ...documentLimits, maxGrowthBytes: 60e6 }, start);
+    const from = reader({ ...documentLimits, maxMemoryBytes: 60e6 }, start);
     expect((await failure(read(makeDocx('x'), '', from))).message).toBe(`${param} cannot be read as docx`);
     expect(ended).toHaveLength(1);
   });

@@ -3,7 +3,8 @@
  * hostile one neither blocks the event loop nor takes the process down; two are read at once, the rest wait.
  */
 import { Worker } from 'node:worker_threads';
-import { GatewayError } from '../../lib/errors.ts';
+import { GatewayError, refusal } from '../../lib/errors.ts';
+import { watchedThread, watchMemory } from '../../lib/thread-memory.ts';
 import type { DocumentJob, DocumentOutcome } from './document-worker.ts';
 import { acceptedDocuments, decodeText, sniffDocument } from './media-type.ts';
 
@@ -25,8 +26,8 @@ export interface DocumentReader {
 export interface DocumentLimits {
   timeoutMs: number;
   maxCharacters: number;
-  /** Of memory that a thread may add to the process: typed arrays stand outside of a thread's own heap limit. */
-  maxGrowthBytes: number;
+  /** That a thread may take: its heap, and the buffers outside of it. */
+  maxMemoryBytes: number;
   atOnce: number;
 }
 
@@ -34,12 +35,9 @@ export interface DocumentLimits {
 export const documentLimits: DocumentLimits = {
   timeoutMs: 20_000,
   maxCharacters: 4_000_000,
-  maxGrowthBytes: 1024 * 1024 * 1024,
+  maxMemoryBytes: 768 * 1024 * 1024,
   atOnce: 2,
 };
-
-const maxHeapMb = 512;
-const watchEveryMs = 100;
 
 /** Starts the thread; tests put one of their own here. */
 export type StartWorker = (job: DocumentJob) => Worker;
@@ -80,20 +78,17 @@ export function createDocumentReader(
     const { promise, resolve, reject } = Promise.withResolvers<DocumentOutcome | { failure: 'too_slow' }>();
     const worker = startWorker(job);
     running.add(worker);
-    const memoryBefore = process.memoryUsage.rss();
     const timer = setTimeout(() => resolve({ failure: 'too_slow' }), limits.timeoutMs);
-    const watch = setInterval(() => {
-      if (process.memoryUsage.rss() - memoryBefore > limits.maxGrowthBytes) resolve({ failure: 'damaged' });
-    }, watchEveryMs);
+    const stopWatching = watchMemory(worker, limits.maxMemoryBytes, () => resolve({ failure: 'damaged' }));
     const onLeave = () => reject(signal.reason);
     signal.addEventListener('abort', onLeave);
     worker.once('message', resolve);
-    // Out of its heap, or a fault inside of a reader: the file's doing.
+    // A fault inside of a reader: the file's doing.
     worker.once('error', () => resolve({ failure: 'damaged' }));
     worker.once('exit', () => resolve({ failure: 'damaged' }));
     return promise.finally(async () => {
       clearTimeout(timer);
-      clearInterval(watch);
+      stopWatching();
       signal.removeEventListener('abort', onLeave);
       await worker.terminate();
       running.delete(worker);
@@ -135,7 +130,7 @@ function startDocumentWorker(job: DocumentJob): Worker {
   return new Worker(new URL('./document-worker.ts', import.meta.url), {
     workerData: job,
     transferList: [job.bytes.buffer as ArrayBuffer],
-    resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
+    resourceLimits: watchedThread,
     // Whatever a reader prints is not for our output.
     stdout: true,
     stderr: true,
@@ -167,8 +162,4 @@ function emptyDocument(kind: string): string {
 function tooLong(param: string, maxCharacters: number): GatewayError {
   const message = `${param} holds more text than the limit of ${maxCharacters} characters`;
   return new GatewayError('too_large', message, { param });
-}
-
-function refusal(param: string, problem: string): GatewayError {
-  return new GatewayError('invalid_request', `${param} ${problem}`, { param });
 }

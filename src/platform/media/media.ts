@@ -1,6 +1,6 @@
 /** The one door to sound and film: tells what a file is, hands the work to a process, and says in our words what went wrong. */
 import assert from 'node:assert';
-import { GatewayError } from '../../lib/errors.ts';
+import { GatewayError, refusal } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import { acceptedSound, sniffContainer } from './container.ts';
 import { JobFailure } from './failure.ts';
@@ -222,10 +222,6 @@ function toOurFault(error: unknown): unknown {
       cause: error,
     });
   return new GatewayError('internal', 'The audio could not be processed', { cause: error });
-}
-
-function refusal(param: string, problem: string, cause?: unknown): GatewayError {
-  return new GatewayError('invalid_request', `${param} ${problem}`, { param, cause });
 }
 
 function toBytes({ buffer, byteOffset, byteLength }: Int16Array): Uint8Array {

@@ -1,8 +1,11 @@
-import { globSync, readFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { MediaProcess } from './process.ts';
 import { toCommand } from './walls.ts';
@@ -64,3 +67,44 @@ it('keeps FFmpeg, a GPL build, in a program of its own: nothing else names its p
   });
   expect(importers).toEqual([]);
 });
+
+it.runIf(existsSync('/usr/bin/setpriv'))(
+  'a process that hangs ends with a gateway that is killed',
+  async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'roundhouse-walls-'));
+    const hang = join(folder, 'hang.mjs');
+    await writeFile(hang, 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);');
+    const walls = fileURLToPath(new URL('./walls.ts', import.meta.url));
+    const parent = join(folder, 'parent.mjs');
+    await writeFile(
+      parent,
+      `import { spawn } from 'node:child_process';
+       import { pathToFileURL } from 'node:url';
+       import { toCommand } from ${JSON.stringify(walls)};
+       const { file, args } = toCommand({ program: pathToFileURL(${JSON.stringify(hang)}), memoryMb: 256, lifetimeCpuMs: 60_000 });
+       const child = spawn(file, args, { stdio: ['pipe', 'inherit', 'inherit', 'ipc'], env: {} });
+       console.log(child.pid);`,
+    );
+    const gateway = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', parent]);
+    try {
+      const [printed] = (await once(gateway.stdout, 'data')) as [Buffer];
+      const pid = Number(printed);
+      expect(() => process.kill(pid, 0)).not.toThrow();
+      gateway.kill('SIGKILL');
+      await once(gateway, 'exit');
+      await expect.poll(() => isAlive(pid), { timeout: 5_000 }).toBe(false);
+    } finally {
+      gateway.kill('SIGKILL');
+      await rm(folder, { recursive: true });
+    }
+  },
+);
+
+/** A dead one that nobody has asked after is still in the table, as a zombie. */
+function isAlive(pid: number): boolean {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+}

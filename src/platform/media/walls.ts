@@ -32,9 +32,13 @@ const descriptors = 64;
 const reserveMb = 768;
 const usualHeapMb = 128;
 
-/** Sets what can be set and goes on without the rest: macOS, for one, has no limit on memory. */
-const limitScript =
-  'for limit in "-c 0" "-f 0" "-n $1" "-d $2" "-t $3"; do ulimit $limit 2>/dev/null; done; shift 3; exec "$@"';
+/**
+ * Sets what can be set and goes on without the rest: macOS, for one, has no limit on memory. Where the kernel can be
+ * asked to end a process with its parent, it is: one that hangs in a codec does not hear that the gateway was killed.
+ */
+const limitScript = `for limit in "-c 0" "-f 0" "-n $1" "-d $2" "-t $3"; do ulimit $limit 2>/dev/null; done; shift 3
+[ -x /usr/bin/setpriv ] && exec /usr/bin/setpriv --pdeathsig KILL "$@"
+exec "$@"`;
 
 export function toCommand(walls: Walls): Command {
   const { program, memoryMb, lifetimeCpuMs, readable = [], packages = [], heapMb = usualHeapMb } = walls;

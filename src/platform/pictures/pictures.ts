@@ -3,7 +3,7 @@
  * Keeps nothing and needs no store.
  */
 import type { PictureFormat } from '../../engines/contract/picture.ts';
-import { GatewayError } from '../../lib/errors.ts';
+import { GatewayError, refusal } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import { JobFailure } from '../media/failure.ts';
 import { createPool, type Job, type MediaLimits, type PoolWords } from '../media/pool.ts';
@@ -145,10 +145,6 @@ function toFailure(error: unknown, { timeoutMs, memoryMb }: MediaLimits, toError
     default:
       return new GatewayError('internal', 'The picture could not be processed', { cause: error });
   }
-}
-
-function refusal(param: string, problem: string, cause?: unknown): GatewayError {
-  return new GatewayError('invalid_request', `${param} ${problem}`, { param, cause });
 }
 
 function badAnswer(problem: string, cause?: unknown): GatewayError {

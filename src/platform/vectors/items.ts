@@ -85,13 +85,15 @@ export function changeDescription(
   vector: Float32Array,
 ): Promise<Item | undefined> {
   return database.transaction(async (tx) => {
-    const [row] = await tx.query<{ file_no: number }>(
-      'update vector_items set description = $2, updated_at = $3 where number = $1 returning file_no',
-      [number, description, now],
+    // Holds the row, and tells the description that another change may have given it since the item was read.
+    const [row] = await tx.query<{ file_no: number; description: string }>(
+      'update vector_items set updated_at = $2 where number = $1 returning file_no, description',
+      [number, now],
     );
     if (row === undefined) return undefined;
+    await tx.query('update vector_items set description = $2 where number = $1', [number, description]);
     const changed: Item = { ...item, description, updatedAt: now };
-    const grownBytes = sizeOf(changed, 0) - sizeOf(item, 0);
+    const grownBytes = Buffer.byteLength(description) - Buffer.byteLength(row.description);
     const collectionNumber = await recount(tx, row.file_no, {
       items: 0,
       bytes: grownBytes,
@@ -107,30 +109,33 @@ export function changeDescription(
 
 export function deleteItem(
   { database, index, now }: ItemChange,
-  { number, item }: ItemRow,
+  { number }: ItemRow,
   dimensions: number,
 ): Promise<boolean> {
   return database.transaction(async (tx) => {
-    const [row] = await tx.query<{ file_no: number }>(
-      'delete from vector_items where number = $1 returning file_no',
+    const [row] = await tx.query<{ file_no: number; description: string; text: string }>(
+      'delete from vector_items where number = $1 returning file_no, description, text',
       [number],
     );
     if (row === undefined) return false;
     await index.remove(tx, [number]);
-    await recount(tx, row.file_no, { items: -1, bytes: -sizeOf(item, dimensions), removals: 1, now });
+    await recount(tx, row.file_no, { items: -1, bytes: -sizeOf(row, dimensions), removals: 1, now });
     return true;
   });
 }
 
-/** The file first and then its collection, as everywhere. Answers the collection's number while both are there. */
+/**
+ * The file first and then its collection, as everywhere. Answers the collection's number while both are there; a file
+ * that has failed meanwhile counts none of its items any more.
+ */
 async function recount(
   tx: Sql,
   fileNumber: number,
   { items, bytes, removals, now }: { items: number; bytes: number; removals: number; now: number },
 ): Promise<number | undefined> {
   const [file] = await tx.query<{ collection_no: number }>(
-    `update vector_files set item_count = item_count + $2, usage_bytes = usage_bytes + $3 where number = $1
-     returning collection_no`,
+    `update vector_files set item_count = item_count + $2, usage_bytes = usage_bytes + $3
+     where number = $1 and status <> 'failed' returning collection_no`,
     [fileNumber, items, bytes],
   );
   if (file === undefined) return undefined;

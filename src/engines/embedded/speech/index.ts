@@ -2,7 +2,7 @@
  * Speech by the models that the gateway runs itself. A text is spoken piece by piece, each one a task of its own:
  * the first sound leaves early, a slow reader or one that leaves holds nothing up, and requests take turns.
  */
-import { GatewayError } from '../../../lib/errors.ts';
+import { GatewayError, refusal } from '../../../lib/errors.ts';
 import type { SpeechPort, SpeechRequest, SpeechRun, SpeechSink } from '../../contract/speech.ts';
 import type { ModelFiles, ModelHost } from '../host/types.ts';
 import { toPieces } from './pieces.ts';
@@ -85,19 +85,15 @@ class SpokenText implements SpeechRun {
       // What came from the process is this reader's alone.
       this.#sink.audio(Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength));
     }
-    if (!hasSpoken) throw refused('input', 'has nothing in it that this model can say');
+    if (!hasSpoken) throw refusal('input', 'has nothing in it that this model can say');
   }
 }
 
 function toVoice({ voice, language = 'en' }: SpeechRequest): string {
-  if (voice.type !== 'builtin') throw refused('voice', 'must be one of the voices of this model');
+  if (voice.type !== 'builtin') throw refusal('voice', 'must be one of the voices of this model');
   if (!/^en(?:$|[-_ ]|glish)/i.test(language))
-    throw refused('language', 'must be English: this model speaks no other');
+    throw refusal('language', 'must be English: this model speaks no other');
   return voice.id;
-}
-
-function refused(param: string, problem: string): GatewayError {
-  return new GatewayError('invalid_request', `${param} ${problem}`, { param });
 }
 
 function failed(cause: unknown): GatewayError {

@@ -30,7 +30,7 @@ async function* cut({ bytes, filename, skip, maxCharacters, maxChunks }: CutJob)
     for (const chunk of chunks) {
       if (count >= maxChunks)
         throw invalid(`The file makes more than ${maxChunks} pieces: split it into several files`);
-      if (count++ >= skip) yield chunk;
+      if (count++ >= skip) yield toStorable(chunk);
     }
   }
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -44,6 +44,12 @@ async function* cut({ bytes, filename, skip, maxCharacters, maxChunks }: CutJob)
   }
   yield* counted(chunker.end());
   if (count === 0) throw invalid('The file has no text: send one with text in it');
+}
+
+/** Files may hold what PostgreSQL cannot store and models do not take: U+0000, and halves of surrogate pairs. */
+function toStorable({ text, description }: Chunk): Chunk {
+  const clean = (one: string) => one.replaceAll('\0', ' ').toWellFormed();
+  return { text: clean(text), description: clean(description) };
 }
 
 async function run(port: MessagePort, job: CutJob): Promise<void> {

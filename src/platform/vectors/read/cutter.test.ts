@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { makePdf, makeZip, pixelPng } from '../../../../test/support/documents.ts';
 import { watchLoop } from '../../../../test/support/loop-watch.ts';
 import { makeZipBomb } from '../../../../test/support/zip-bomb.ts';
+import { watchedThread } from '../../../lib/thread-memory.ts';
 import type { Chunk } from '../parts.ts';
 import { type CutLimits, createCutter, cutLimits, type StartCutWorker } from './cutter.ts';
 
@@ -111,6 +112,15 @@ describe('a hostile file is refused while the loop stays free and the memory bou
       () => makeZipBomb('word/document.xml', '<w:document><w:t>', Buffer.from('word '.repeat(1e6)), 50),
       tooMuch,
     ],
+    [
+      'a docx with a tag of a million attributes',
+      'a.docx',
+      () => {
+        const names = Array.from({ length: 1e6 }, (_, n) => `a${n}=""`);
+        return makeZip([{ name: 'word/document.xml', content: `<w:p ${names.join(' ')}/>` }]);
+      },
+      'The document has a tag with too many attributes: save it anew and send it again',
+    ],
     ['a text of 100 MB', 'a.txt', () => Buffer.alloc(100e6, 'word word word.\n'), tooMuch],
     ['a text of 100 MB in one word', 'a.txt', () => Buffer.alloc(100e6, 'x'), tooMuch],
     [
@@ -135,7 +145,7 @@ describe('a hostile file is refused while the loop stays free and the memory bou
       'a page of 50 MB of nested tags',
       'a.html',
       () => Buffer.alloc(50e6, '<div>'),
-      'The page is nested deeper than 5000 tags: save it anew, or as text',
+      'The page is nested deeper than 1000 tags: save it anew, or as text',
     ],
   ])('%s', { timeout: 60_000 }, async (_, filename, make, message) => {
     const bytes = make();
@@ -180,12 +190,8 @@ describe('limits', () => {
     ['inside of it', 'for (;;) kept.push({ text: Math.random() });'],
   ])('a thread that fills the memory %s is ended', async (_, code) => {
     const start = () =>
-      new Worker(`const kept = []; ${code}`, {
-        eval: true,
-        stderr: true,
-        resourceLimits: { maxOldGenerationSizeMb: 20 },
-      });
-    const cutter = cutterWith({ maxGrowthBytes: 200e6 }, start);
+      new Worker(`const kept = []; ${code}`, { eval: true, stderr: true, resourceLimits: watchedThread });
+    const cutter = cutterWith({ maxMemoryBytes: 200e6 }, start);
     await expect(cut(Buffer.from('x'), { cutter })).rejects.toMatchObject(
       refusal('invalid_file', 'The file takes too much memory to be read: split it into several files'),
     );
@@ -219,6 +225,13 @@ describe('limits', () => {
     await expect(reading).rejects.toBe('left');
     expect(ended).toHaveLength(1);
   });
+});
+
+it('a text has nothing that a database or a model refuses: no U+0000 and no halves of characters', async () => {
+  const bytes = Buffer.from('\ufeffThe heron\0stands \ud83d in the reeds.', 'utf16le');
+  expect((await cut(bytes, { filename: 'heron.txt' }))[0]?.text).toBe(
+    'The heron stands \ufffd in the reeds.',
+  );
 });
 
 describe('a resumed file', () => {

@@ -3,6 +3,7 @@
  * neither blocks the event loop nor takes the process down.
  */
 import { Worker } from 'node:worker_threads';
+import { watchedThread, watchMemory } from '../../../lib/thread-memory.ts';
 import type { Chunk } from '../parts.ts';
 import type { CutJob, CutMessage } from './cut-worker.ts';
 import { damagedFile, invalid, unsupported } from './refusal.ts';
@@ -27,8 +28,8 @@ export interface CutLimits {
   maxCharacters: number;
   maxChunks: number;
   batchChunks: number;
-  /** Of memory that a thread may add to the process: typed arrays stand outside of a thread's own heap limit. */
-  maxGrowthBytes: number;
+  /** That a thread may take: its heap, and the buffers outside of it. */
+  maxMemoryBytes: number;
 }
 
 export const cutLimits: CutLimits = {
@@ -36,11 +37,8 @@ export const cutLimits: CutLimits = {
   maxCharacters: 20_000_000,
   maxChunks: 50_000,
   batchChunks: 64,
-  maxGrowthBytes: 1024 * 1024 * 1024,
+  maxMemoryBytes: 768 * 1024 * 1024,
 };
-
-const maxHeapMb = 512;
-const watchEveryMs = 100;
 
 /** Starts the thread; tests put one of their own here. */
 export type StartCutWorker = (job: CutJob) => Worker;
@@ -89,7 +87,7 @@ interface Inbox {
 }
 
 /** The thread's messages in order; whatever ends it early is the last one. */
-function openInbox(worker: Worker, { timeoutMs, maxGrowthBytes }: CutLimits, signal: AbortSignal): Inbox {
+function openInbox(worker: Worker, { timeoutMs, maxMemoryBytes }: CutLimits, signal: AbortSignal): Inbox {
   const messages: CutMessage[] = [];
   let waiting: PromiseWithResolvers<CutMessage> | undefined;
   let failure: unknown;
@@ -114,10 +112,7 @@ function openInbox(worker: Worker, { timeoutMs, maxGrowthBytes }: CutLimits, sig
     error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? tooLarge() : fail(invalid(damagedFile, error)),
   );
   worker.once('exit', () => fail(invalid(damagedFile)));
-  const memoryBefore = process.memoryUsage.rss();
-  const watch = setInterval(() => {
-    if (process.memoryUsage.rss() - memoryBefore > maxGrowthBytes) tooLarge();
-  }, watchEveryMs);
+  const stopWatching = watchMemory(worker, maxMemoryBytes, tooLarge);
 
   return {
     async next() {
@@ -138,7 +133,7 @@ function openInbox(worker: Worker, { timeoutMs, maxGrowthBytes }: CutLimits, sig
       }
     },
     close() {
-      clearInterval(watch);
+      stopWatching();
       signal.removeEventListener('abort', onLeave);
     },
   };
@@ -154,7 +149,7 @@ function startCutWorker(job: CutJob): Worker {
   return new Worker(new URL('./cut-worker.ts', import.meta.url), {
     workerData: job,
     transferList: [job.bytes.buffer as ArrayBuffer],
-    resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
+    resourceLimits: watchedThread,
     // Whatever a reader prints is not for our output.
     stdout: true,
     stderr: true,

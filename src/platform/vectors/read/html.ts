@@ -24,8 +24,8 @@ const breaking = new Set(
     'form header hgroup hr html legend main menu ol p section summary table tbody tfoot thead ul'
   ).split(' '),
 );
-/** Pages that people read have a few dozen; the parser's own time grows with it. */
-const maxDepth = 5_000;
+/** Pages that people read have a few dozen, browsers draw 512; the parser's time for a stray end tag grows with it. */
+const maxDepth = 1_000;
 
 export function* readHtml(bytes: Buffer): Generator<Passage> {
   const blocks = createBlocks();

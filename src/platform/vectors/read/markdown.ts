@@ -6,7 +6,8 @@ import { linesOf } from './lines.ts';
 const atx = /^ {0,3}(#{1,6})(?=[ \t]|$)/;
 const setext = /^ {0,3}(=+|-+)[ \t]*$/;
 const fence = /^ {0,3}(`{3,}|~{3,})/;
-const tableRule = /^ {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/;
+/** Of a line without spaces at its end: two places that could take them would share them out in every way there is. */
+const tableRule = /^ {0,3}\|?[ \t]*:?-+:?(?:[ \t]*\|[ \t]*:?-+:?)*(?:[ \t]*\|)?$/;
 /** A block without end is handed on in parts. */
 const longest = 16_384;
 
@@ -69,7 +70,7 @@ export function* readMarkdown(bytes: Buffer): Generator<Passage> {
 }
 
 function isTable([first = '', second = '']: readonly string[]): boolean {
-  return first.includes('|') && tableRule.test(second);
+  return first.includes('|') && tableRule.test(second.trimEnd());
 }
 
 /** Without what only lines columns up: in a wide table it is most of the text. */

@@ -24,6 +24,8 @@ export interface Office {
 
 const maxUnpackedBytes = 400e6;
 const maxDepth = 1_000;
+/** Of one tag: those of real documents have a few dozen names at most. */
+const maxAttributes = 1_000;
 
 export function openOffice(bytes: Buffer): Office {
   const entries = new Map<string, ZipEntry>();
@@ -76,8 +78,16 @@ export function openOffice(bytes: Buffer): Office {
 
 function createXmlParser({ open, close, text }: PartHandler): Parser {
   let depth = 0;
+  let attributeCount = 0;
   return new Parser(
     {
+      onopentagname() {
+        attributeCount = 0;
+      },
+      onattribute() {
+        if (++attributeCount > maxAttributes)
+          throw invalid('The document has a tag with too many attributes: save it anew and send it again');
+      },
       onopentag(name, attributes) {
         if (++depth > maxDepth)
           throw invalid('The document is nested too deep: save it anew and send it again');

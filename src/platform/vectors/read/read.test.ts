@@ -92,6 +92,12 @@ describe('a file becomes passages with their places', () => {
     ]);
   });
 
+  it('md: a line that looks like the rule of a table until its end takes no longer than others', async () => {
+    const startedAt = performance.now();
+    await read(`a | b\n-${' '.repeat(100_000)}x\n`, 'a.md');
+    expect(performance.now() - startedAt).toBeLessThan(500);
+  });
+
   it('md: by headings of both forms; fences and tables stay whole', async () => {
     const md =
       'Title\n=====\n\nIntro.\n\n## `code` and [link](x) ##\n\n```sh\n# no heading\n\nnpm ci\n```\n\n| a    | b |\n|------|---|\n| 1    | 2 |\n\n### Bare\n\n## Last\nend\n';
