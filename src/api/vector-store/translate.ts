@@ -77,31 +77,20 @@ export function refuseUnsupported(body: { file_ids?: unknown; expires_after?: un
  * A body whose texts every database can hold: none has U+0000, which PostgreSQL cannot store, and none has half of a
  * surrogate pair, which it does not take inside JSON.
  */
-export function toStorable<T>(value: T, place?: Place): T {
-  if (typeof value === 'string') return storableText(value, place) as T;
+export function toStorable<T>(value: T, path: readonly (string | number)[] = []): T {
+  if (typeof value === 'string') return storableText(value, path) as T;
+  if (Array.isArray(value)) return value.map((item, index) => toStorable(item, [...path, index])) as T;
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map((item, key) => toStorable(item, { key, outer: place })) as T;
-  const copied: Record<string, unknown> = Object.create(null);
-  for (const [key, inner] of Object.entries(value)) {
-    const at = { key, outer: place };
-    copied[storableText(key, at)] = toStorable(inner, at);
-  }
-  return { ...copied } as T;
+  const copied = Object.entries(value).map(([name, inner]) => {
+    const at = [...path, name];
+    return [storableText(name, at), toStorable(inner, at)];
+  });
+  return Object.fromEntries(copied);
 }
 
-/** Where a value stands. Written out only for a refusal: a body may have tens of thousands of values. */
-interface Place {
-  readonly key: string | number;
-  readonly outer: Place | undefined;
-}
-
-function storableText(text: string, place: Place | undefined): string {
-  if (text.includes('\0')) throw holdsNul(toPath(keysOf(place)));
+function storableText(text: string, path: readonly (string | number)[]): string {
+  if (text.includes('\0')) throw holdsNul(toPath(path));
   return text.toWellFormed();
-}
-
-function keysOf(place: Place | undefined): (string | number)[] {
-  return place === undefined ? [] : [...keysOf(place.outer), place.key];
 }
 
 /** `what` does not exist for who asks, which is a 400 on these routes. */

@@ -17,6 +17,12 @@ describe('the words of a text', () => {
   });
 });
 
+test('a question of characters that are eighteen each once written out is not read to its end', () => {
+  const startedAt = performance.now();
+  expect(toTerms('ﷺ '.repeat(500_000)).length).toBeGreaterThan(0);
+  expect(performance.now() - startedAt).toBeLessThan(200);
+});
+
 describe('the terms that are looked for', () => {
   const terms = [
     { term: 'common', count: 900 },

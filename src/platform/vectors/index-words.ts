@@ -2,6 +2,8 @@
 
 /** Of a question. What is longer is a document, and its first words say enough. */
 const maxTerms = 32;
+/** Enough for as many terms. One character may be 18 once it is written out (NFKC). */
+const maxQuestionChars = 4_096;
 const maxWordChars = 64;
 
 export function toWords(text: string): string[] {
@@ -15,7 +17,7 @@ export function toWords(text: string): string[] {
 
 /** What a question looks for: its words once each, without those that stand in every English text. */
 export function toTerms(question: string): string[] {
-  const words = [...new Set(toWords(question))];
+  const words = [...new Set(toWords(question.slice(0, maxQuestionChars)))];
   const telling = words.filter((word) => !stopWords.has(word));
   return (telling.length > 0 ? telling : words).slice(0, maxTerms);
 }
