@@ -95,7 +95,7 @@ export function refuseTooLarge(request: IncomingMessage, route: Route): void {
 
 function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const bytes = new ByteCollector();
+    const bytes = new ByteCollector(Number(request.headers['content-length'] ?? 0));
     const onData = (chunk: Buffer) => {
       bytes.add(chunk);
       if (bytes.size <= limitBytes) return;

@@ -106,7 +106,8 @@ export function readMultipart(
       }
       const upload: Upload = { field, filename, bytes: Buffer.alloc(0) };
       uploads.push(upload);
-      const bytes = new ByteCollector();
+      const rest = Number(request.headers['content-length'] ?? 0) - size;
+      const bytes = new ByteCollector(Math.min(maxBytes, rest));
       stream.on('data', (chunk: Buffer) => {
         bytes.add(chunk);
         fileBytes += chunk.length;

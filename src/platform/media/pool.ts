@@ -87,6 +87,8 @@ const restMs = 5_000;
 /** A machine that is short of memory kills those that grow: as often in a row another one is started at once. */
 const maxLostStarts = 3;
 const bytesPerMb = 1024 * 1024;
+/** Of its memory: what has taken more is replaced, since its next job would begin near the limit. A start stalls the gateway for some milliseconds, so it is not done lightly. */
+const largestShare = 0.85;
 
 const ffmpegWords: PoolWords = {
   notLoaded:
@@ -163,7 +165,7 @@ export function createPool<Kinds extends AnyKinds<Kinds> = JobKinds>(parts: Pool
 
   function offer(free: MediaProcess): void {
     if (free.isOver) return;
-    const isSpent = free.peakBytes > (memoryMb * bytesPerMb) / 2 || free.cpuMs > retireCpuMs;
+    const isSpent = free.peakBytes > memoryMb * bytesPerMb * largestShare || free.cpuMs > retireCpuMs;
     if (isClosed || isSpent) {
       free.kill(new JobFailure('job', 'it has done enough'));
       return;
