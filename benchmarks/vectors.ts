@@ -90,21 +90,27 @@ export async function measure(
   await index.open();
   try {
     const store = createIngestStore({ database, index, now: Date.now });
-    const next = createPoints({ dimensions, clusters: Math.max(10, Math.round(items / 500)) });
-    const points = Array.from({ length: items }, next);
-    const parts = Array.from({ length: Math.ceil(items / 1_000) }, (_, part) => ({
-      points: points.slice(part * 1_000, (part + 1) * 1_000),
-    }));
+    // The same ones every time. They are not kept while searches are measured: a hundred thousand objects of our own
+    // would make the collector's pauses, which are taken for the gateway's.
+    const make = () => {
+      const next = createPoints({ dimensions, clusters: Math.max(10, Math.round(items / 500)) });
+      return {
+        points: Array.from({ length: items }, next),
+        questions: Array.from({ length: searches }, next),
+      };
+    };
     tell(`vectors on ${database.dialect}: ${items} items of ${dimensions} values`);
+    const parts = toParts(make().points);
     const startedAt = performance.now();
     const collection = await fillCollection(database, store, parts);
+    parts.length = 0;
     const filledAt = performance.now();
     await index.grown(collection.number);
     // As autovacuum does within a minute: how common a word is decides which ones are looked for.
     if (database.dialect === 'postgres') await database.script('analyze');
     const indexedAt = performance.now();
     tell(`vectors on ${database.dialect}: ${searches} searches`);
-    const questions = Array.from({ length: searches }, next);
+    const { questions } = make();
     return {
       database: database.dialect,
       items,
@@ -112,11 +118,17 @@ export async function measure(
       ingestItemsPerSecond: Math.round((items / (filledAt - startedAt)) * 1_000),
       indexMs: Math.round(indexedAt - filledAt),
       ...(await measureSearches(database, index, collection, questions)),
-      recall: await measureRecall(index, collection, points, questions.slice(0, 30)),
+      recall: await measureRecall(index, collection, make().points, questions.slice(0, 30)),
     };
   } finally {
     await index.close();
   }
+}
+
+function toParts(points: readonly Point[]): { points: readonly Point[] }[] {
+  return Array.from({ length: Math.ceil(points.length / 1_000) }, (_, part) => ({
+    points: points.slice(part * 1_000, (part + 1) * 1_000),
+  }));
 }
 
 async function measureSearches(

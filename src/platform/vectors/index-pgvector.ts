@@ -8,7 +8,7 @@
 import type { Log } from '../../lib/log.ts';
 import type { Database, Sql } from '../../storage/database.ts';
 import { toFileCondition } from './filter.ts';
-import type { Extension, VectorWay } from './index-postgres.ts';
+import type { Extension, VectorWay } from './index-way.ts';
 import type { IndexedItem, IndexQuery } from './parts.ts';
 import { insertRows, parametersOf, toCollectionNumber } from './store-rows.ts';
 

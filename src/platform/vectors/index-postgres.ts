@@ -9,22 +9,10 @@ import { toFileCondition } from './filter.ts';
 import { toCandidates } from './fuse.ts';
 import { createPgvectorWay } from './index-pgvector.ts';
 import { createScanWay } from './index-scan.ts';
+import type { Extension, VectorWay } from './index-way.ts';
 import { pickTerms, toTerms, toWords } from './index-words.ts';
 import type { IndexedItem, IndexQuery, ItemIndex } from './parts.ts';
 import { insertRows, parametersOf, rangeOf, toBytes } from './store-rows.ts';
-
-/** How vectors are compared. */
-export interface VectorWay {
-  /** Makes what it needs, and brings in what was added without it. */
-  open(): Promise<void>;
-  add(tx: Sql, items: readonly IndexedItem[]): Promise<void>;
-  remove(tx: Sql, numbers: readonly number[]): Promise<void>;
-  /** The nearest first. */
-  nearest(query: IndexQuery): Promise<{ number: number; similarity: number }[]>;
-  grown(collectionNumber: number): Promise<void>;
-  forget(collectionNumber: number): Promise<void>;
-  close(): Promise<void>;
-}
 
 export interface PostgresIndexParts {
   readonly database: Database;
@@ -171,12 +159,6 @@ async function tellWords(tx: Sql, items: readonly IndexedItem[]): Promise<void> 
       toWords(text).join(' '),
     ]),
   );
-}
-
-/** The version of pgvector, and the schema that has its names. */
-export interface Extension {
-  readonly version: string;
-  readonly schema: string;
 }
 
 async function findExtension(database: Database): Promise<Extension | undefined> {

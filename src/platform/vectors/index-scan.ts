@@ -7,8 +7,8 @@ import assert from 'node:assert';
 import { Worker } from 'node:worker_threads';
 import { type Database, StoreUnavailable } from '../../storage/database.ts';
 import { toFileCondition } from './filter.ts';
-import type { VectorWay } from './index-postgres.ts';
 import type { ScanReply, ScanRequest } from './index-scan-worker.ts';
+import type { VectorWay } from './index-way.ts';
 
 export interface ScanParts {
   readonly database: Database;

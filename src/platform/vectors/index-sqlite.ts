@@ -22,6 +22,8 @@ export interface SqliteIndexParts {
   /** From how many items on a collection gets a table of its own kind. */
   readonly largeFrom?: number;
   readonly reader?: SqliteReader;
+  /** Words are looked up while vectors are compared: in a thread of their own they cost no time. */
+  readonly wordsReader?: SqliteReader;
 }
 
 /** Row by row these take 2 ms. */
@@ -48,6 +50,7 @@ export function createSqliteIndex({
   log,
   largeFrom = defaultLargeFrom,
   reader = openReader(database),
+  wordsReader = openReader(database),
 }: SqliteIndexParts): ItemIndex {
   const tables = new Set<number>();
   const building = new Map<number, Promise<void>>();
@@ -217,7 +220,7 @@ export function createSqliteIndex({
       (_, place) => `select ${place} as place, count(*) as count from (select 1 from vector_words
          where vector_words match $${place + 4} and rowid between $1 and $2 limit $3)`,
     );
-    const counted = await reader.query<{ place: number; count: number }>(counts.join(' union all '), [
+    const counted = await wordsReader.query<{ place: number; count: number }>(counts.join(' union all '), [
       first,
       last,
       maxMatches,
@@ -233,7 +236,7 @@ export function createSqliteIndex({
     const isFiltered = query.fileIds !== undefined || query.filter !== undefined;
     // To look up the file of every match takes twice as long as to rank it. Where all files will do, only the first few
     // are looked at: some may belong to a file that is being swept up.
-    const rows = await reader.query<{ number: number }>(
+    const rows = await wordsReader.query<{ number: number }>(
       isFiltered
         ? `select w.rowid as number from vector_words w where vector_words match $1 and w.rowid between $2 and $3
              and (select i.file_no from vector_items i where i.number = w.rowid) in (
@@ -285,7 +288,7 @@ export function createSqliteIndex({
     async close() {
       isClosed = true;
       await Promise.all(building.values());
-      await reader.close();
+      await Promise.all([reader.close(), wordsReader.close()]);
     },
   };
 }
