@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type BenchProcess, createJobsBench, type JobsBench } from '../../test/support/jobs-bench.ts';
+import { runCommand } from '../../test/support/run-command.ts';
 import { createShell, type Shell } from '../../test/support/shell.ts';
 import { adminRoutes } from '../api/admin/index.ts';
 import type { CommandCall } from './command.ts';
-import type { Door } from './door.ts';
 import { jobCommands } from './jobs.ts';
 
 let bench: JobsBench;
@@ -20,28 +20,8 @@ afterEach(async () => {
   await bench.close();
 });
 
-async function run(word: string, operands: string[] = [], options: CommandCall['options'] = {}) {
-  let out = '';
-  const door: Door = {
-    firstKey: undefined,
-    async request(method, url, payload) {
-      const answer = await shell.send({ method, url, payload, origin: 'local' });
-      return { status: answer.status, body: answer.json() };
-    },
-    close: async () => {},
-  };
-  const command = jobCommands.find(({ words }) => words[1] === word)!;
-  const stdout = { write: (text: string) => (out += text) };
-  await command.run({
-    operands,
-    options,
-    terminal: { stdout } as CommandCall['terminal'],
-    config: () => expect.fail('no configuration is needed'),
-    log: undefined as never,
-    withDoor: (work) => work(door),
-  });
-  return out;
-}
+const run = (word: string, operands: string[] = [], options: CommandCall['options'] = {}) =>
+  runCommand(shell, { commands: jobCommands, word, operands, options });
 
 describe('roundhouse jobs', () => {
   it('list shows how far each one is', async () => {

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runCommand } from '../../test/support/run-command.ts';
 import { createShell, type Shell } from '../../test/support/shell.ts';
 import { createWebhookBench, type Receiver, type WebhookBench } from '../../test/support/webhook-bench.ts';
 import { adminRoutes } from '../api/admin/index.ts';
 import type { RunningWebhooks } from '../platform/webhooks/index.ts';
 import type { CommandCall } from './command.ts';
-import type { Door } from './door.ts';
 import { webhookCommands } from './webhooks.ts';
 
 let bench: WebhookBench;
@@ -25,28 +25,8 @@ afterEach(async () => {
   await bench.close();
 });
 
-async function run(word: string, operands: string[] = [], options: CommandCall['options'] = {}) {
-  let out = '';
-  const door: Door = {
-    firstKey: undefined,
-    async request(method, url, payload) {
-      const answer = await shell.send({ method, url, payload, origin: 'local' });
-      return { status: answer.status, body: answer.json() };
-    },
-    close: async () => {},
-  };
-  const command = webhookCommands.find(({ words }) => words[1] === word)!;
-  const stdout = { write: (text: string) => (out += text) };
-  await command.run({
-    operands,
-    options,
-    terminal: { stdout } as CommandCall['terminal'],
-    config: () => expect.fail('no configuration is needed'),
-    log: undefined as never,
-    withDoor: (work) => work(door),
-  });
-  return out;
-}
+const run = (word: string, operands: string[] = [], options: CommandCall['options'] = {}) =>
+  runCommand(shell, { commands: webhookCommands, word, operands, options });
 
 async function send(jobId: string, path: string) {
   bench.clock.advance(60_000);

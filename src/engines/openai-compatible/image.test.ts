@@ -2,6 +2,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createMockEngine, type MockEngine, type MockRequest } from '../../../test/support/mock-engine.ts';
+import { formOf } from '../../../test/support/mock-form.ts';
 import { createNearStudio, readPixels, writePixels } from '../../../test/support/near-studio.ts';
 import { Wheel } from '../../lib/wheel.ts';
 import type { Engine } from '../contract/engine.ts';
@@ -66,19 +67,6 @@ const withPictures = (count = 1) => ({
 });
 const answer = (path: string, body: unknown = withPictures()) =>
   mock.route(path, ({ json }) => json(200, body));
-
-/** The form as any server would read it. */
-async function formOf({ bytes, headers }: MockRequest) {
-  const type = headers['content-type'] ?? '';
-  const form = await new Response(new Uint8Array(bytes), { headers: { 'content-type': type } }).formData();
-  const fields: Record<string, string> = {};
-  const files: [field: string, name: string, type: string, text: Buffer][] = [];
-  for (const [name, value] of form) {
-    if (typeof value === 'string') fields[name] = value;
-    else files.push([name, value.name, value.type, Buffer.from(await value.arrayBuffer())]);
-  }
-  return { fields, files };
-}
 
 const drawing = ['generic', 'sglang', 'vllm-omni', 'stable-diffusion.cpp'] as const;
 const wishes = { seed: 7, steps: 8, guidanceScale: 4, negativePrompt: 'dogs', count: 2 };

@@ -2,6 +2,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createMockEngine, type MockEngine, type MockRequest } from '../../../test/support/mock-engine.ts';
+import { formOf } from '../../../test/support/mock-form.ts';
 import { Wheel } from '../../lib/wheel.ts';
 import type { Engine } from '../contract/engine.ts';
 import type { TranscriptionRequest } from '../contract/transcription.ts';
@@ -49,14 +50,6 @@ const { signal: never } = new AbortController();
 const transcribe = (flavor: FlavorName, changes: Partial<TranscriptionRequest> = {}) =>
   engine(flavor).transcription!.transcribe(request(changes), never);
 
-/** The form as any server would read it. */
-async function formOf({ bytes, headers }: MockRequest) {
-  const type = headers['content-type'] ?? '';
-  const form = await new Response(new Uint8Array(bytes), { headers: { 'content-type': type } }).formData();
-  const { file, ...fields } = Object.fromEntries(form);
-  return { fields, file: file as File };
-}
-
 describe('a request', () => {
   it.each([
     ['vllm', '/v1/audio/transcriptions', { response_format: 'json' }],
@@ -93,9 +86,9 @@ describe('a request', () => {
   it('has the samples as a WAV file', async () => {
     mock.route('/v1/audio/transcriptions', ({ json }) => json(200, { text: 'Hi' }));
     await transcribe('generic', { samples: new Int16Array([7, ...samples]).subarray(1) });
-    const { file } = await formOf(mock.others[0]!);
-    expect([file.name, file.type]).toEqual(['audio.wav', 'audio/wav']);
-    const wav = Buffer.from(await file.arrayBuffer());
+    const [file] = (await formOf(mock.others[0]!)).files;
+    expect(file?.slice(0, 3)).toEqual(['file', 'audio.wav', 'audio/wav']);
+    const wav = file![3];
     expect(wav.toString('latin1', 0, 4) + wav.toString('latin1', 8, 16)).toBe('RIFFWAVEfmt ');
     expect([wav.readUInt32LE(4), wav.readUInt16LE(22), wav.readUInt32LE(24), wav.readUInt16LE(34)]).toEqual([
       wav.length - 8,

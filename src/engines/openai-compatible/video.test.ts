@@ -5,9 +5,9 @@ import {
   createMockEngine,
   type MockEngine,
   type MockExchange,
-  type MockRequest,
   type MockScript,
 } from '../../../test/support/mock-engine.ts';
+import { formOf } from '../../../test/support/mock-form.ts';
 import { Wheel } from '../../lib/wheel.ts';
 import type { Engine } from '../contract/engine.ts';
 import { type RenderContext, RenderHandedOver } from '../contract/render.ts';
@@ -163,19 +163,6 @@ function filming(...answers: MockScript[]): void {
 const asked = (method: string, path: string) =>
   mock.others.filter((sent) => sent.method === method && sent.path === path);
 
-/** The form as any server would read it. */
-async function formOf({ bytes: body, headers }: MockRequest) {
-  const type = headers['content-type'] ?? '';
-  const form = await new Response(new Uint8Array(body), { headers: { 'content-type': type } }).formData();
-  const fields: Record<string, string> = {};
-  const files: [field: string, name: string, type: string, text: string][] = [];
-  for (const [name, value] of form) {
-    if (typeof value === 'string') fields[name] = value;
-    else files.push([name, value.name, value.type, await value.text()]);
-  }
-  return { fields, files };
-}
-
 const first = file('first', 'image/png');
 const last = file('last', 'image/webp');
 const references = [
@@ -194,7 +181,7 @@ describe('an order', () => {
     const [sent] = asked('POST', '/v1/videos');
     expect(await formOf(sent!)).toEqual({
       fields: { model: 'Org/Film', prompt, seconds: '4', size: '1344x768' },
-      files: [['input_reference', 'first-frame.png', 'image/png', 'first']],
+      files: [['input_reference', 'first-frame.png', 'image/png', Buffer.from('first')]],
     });
     expect(sent?.headers).toMatchObject({ authorization: 'Bearer secret', 'x-team': 'films' });
   });
@@ -285,7 +272,7 @@ describe('an order', () => {
         num_inference_steps: '4',
         generate_sound: 'false',
       },
-      files: [['input_reference', 'first-frame.png', 'image/png', 'first']],
+      files: [['input_reference', 'first-frame.png', 'image/png', Buffer.from('first')]],
     });
   });
 
