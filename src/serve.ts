@@ -20,9 +20,9 @@ export async function serve({ config, log }: { config: Config; log: Log }): Prom
     if (config.databaseUrl === undefined) {
       listeners.push(await listen(house.app, { socketPath: controlSocketPath(config.dataFolder) }));
     }
-    process.stdout.write(greeting(network.address, house.firstKey));
-    // Up to here a signal just ends the process.
+    // Up to here a signal just ends the process. Whoever reads the greeting may stop it at once, and in order.
     const stop = stopSignal();
+    process.stdout.write(greeting(network.address, house.firstKey));
     process.on('SIGHUP', () => {
       house.reload().then(
         () => log.info('configuration read again'),
