@@ -17,6 +17,7 @@ export interface BesideResult {
 
 /** A rate that leaves the processor idle most of the time: what is added then is not a line. */
 const perSecond = 100;
+const rounds = 4;
 const roundMs = 6_000;
 const settleMs = 2_000;
 
@@ -28,7 +29,7 @@ export async function measureBeside(
 ): Promise<BesideResult> {
   const order = { ...(await checkedOrder(bench, bench.gateway, 'json', plan)), connections: 32 };
   await bench.load({ ...order, maxRequests: 5_000, durationMs: 30_000 });
-  const measure = async (rounds: number, name: string) => {
+  const measure = async (name: string) => {
     const samples: Percentiles[] = [];
     for (let round = 1; round <= rounds; round++) {
       const { wholeMs } = await bench.load({ ...order, perSecond, durationMs: roundMs });
@@ -37,11 +38,11 @@ export async function measureBeside(
     }
     return toLower(samples);
   };
-  const alone = await measure(plan.latencyRounds, 'alone');
+  const alone = await measure('alone');
   const running = startWork(bench, work);
   try {
     await running.isBusy;
-    const beside = await measure(plan.latencyRounds, `beside ${work}`);
+    const beside = await measure(`beside ${work}`);
     const added = { p50: beside.p50 - alone.p50, p99: beside.p99 - alone.p99 };
     return { work, perSecond, alone, beside, added, done: running.done };
   } finally {

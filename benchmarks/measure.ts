@@ -1,6 +1,6 @@
 /**
- * The measurements. Floor and gateway take turns in rounds, so that whatever else the machine does meets both;
- * of each the lower quartile counts, because noise only ever adds.
+ * The measurements. What is compared takes turns in short rounds, so that whatever else the machine does meets
+ * both of a pair; the ratio is the median of the pairs' ratios.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LoadOrder, Percentiles } from './load.ts';
@@ -11,11 +11,13 @@ import { type FormatName, formatNames, type ScenarioName, tokensPerStream, toReq
 export interface Plan {
   scenarios: readonly ScenarioName[];
   rounds: number;
+  /** Of a round of whole answers; see `roundLength`. */
   roundMs: number;
   /** Of the requests that warm both up: a share of `warmUpRequests`. */
   warmUpShare: number;
   /** Rounds of the latency measurement, of either. */
   latencyRounds: number;
+  latencyMs: number;
 }
 
 export interface Cost {
@@ -24,13 +26,18 @@ export interface Cost {
   perSecond: number;
 }
 
+/** Of the rounds' ratios the median, and the half of them around it. */
+export interface Ratio {
+  median: number;
+  low: number;
+  high: number;
+}
+
 export interface ScenarioResult {
   scenario: ScenarioName;
   floor: Cost;
   gateway: Cost;
-  ratio: number;
-  /** The ratio of each round, for the spread. */
-  ratios: number[];
+  ratio: Ratio;
   /** Requests per second of load and engine alone: well above the others, or they are what is measured. */
   loadAlonePerSecond: number;
 }
@@ -47,6 +54,8 @@ export interface LatencyResult {
 const connections: Record<ScenarioName, number> = { json: 16, burst: 16, paced: 32 };
 /** Counted in requests, because the compiler counts so: on a busy machine it takes longer. */
 const warmUpRequests: Record<ScenarioName, number> = { json: 16_000, burst: 8_000, paced: 400 };
+/** A paced stream takes a quarter of a second itself: its rounds are longer. */
+const roundLength: Record<ScenarioName, number> = { json: 1, burst: 1, paced: 3 };
 const longestWarmUpMs = 30_000;
 /** Enough that a request of the open loop seldom waits for a connection. */
 const openConnections = 64;
@@ -75,13 +84,11 @@ export async function measureCost(
     const [below, above] = [costs.floor.at(-1)!.cpuUs, costs.gateway.at(-1)!.cpuUs];
     tell(`${scenario} ${round}/${plan.rounds}: floor ${below.toFixed(0)} µs, gateway ${above.toFixed(0)} µs`);
   }
-  const [below, above] = [toQuartile(costs.floor), toQuartile(costs.gateway)];
   return {
     scenario,
-    floor: below,
-    gateway: above,
-    ratio: above.cpuUs / below.cpuUs,
-    ratios: costs.gateway.map(({ cpuUs }, i) => cpuUs / costs.floor[i]!.cpuUs),
+    floor: toMedian(costs.floor),
+    gateway: toMedian(costs.gateway),
+    ratio: toRatio(costs.gateway, costs.floor),
     loadAlonePerSecond: (alone.requests / alone.durationMs) * 1000,
   };
 }
@@ -90,7 +97,7 @@ export interface FormatResult {
   format: FormatName;
   cost: Cost;
   /** To the same stream as chat completions. */
-  ratio: number;
+  ratio: Ratio;
 }
 
 /** The same streamed answer in every format, from the gateway alone. */
@@ -110,10 +117,9 @@ export async function measureFormats(bench: Bench, plan: Plan, tell: Progress): 
     const told = formatNames.map((format) => `${format} ${costs.get(format)!.at(-1)!.cpuUs.toFixed(0)} µs`);
     tell(`formats ${round}/${plan.rounds}: ${told.join(', ')}`);
   }
-  const chat = toQuartile(costs.get('chat')!);
   return formatNames.map((format) => {
-    const cost = toQuartile(costs.get(format)!);
-    return { format, cost, ratio: cost.cpuUs / chat.cpuUs };
+    const own = costs.get(format)!;
+    return { format, cost: toMedian(own), ratio: toRatio(own, costs.get('chat')!) };
   });
 }
 
@@ -143,7 +149,7 @@ export async function checkedOrder(
     port: server.port,
     request: toRequest(scenario, server.port, bench.key, format),
     connections: connections[scenario],
-    durationMs: plan.roundMs,
+    durationMs: plan.roundMs * roundLength[scenario],
     maxRequests: Number.MAX_SAFE_INTEGER,
     leastBytes: 0,
   };
@@ -168,18 +174,29 @@ async function costOf(bench: Bench, { pid }: Server, order: LoadOrder): Promise<
   return { cpuUs: ((cpuMs(pid) - before) * 1000) / requests, perSecond: (requests / durationMs) * 1000 };
 }
 
-function toQuartile(costs: readonly Cost[]): Cost {
+function toMedian(costs: readonly Cost[]): Cost {
   return {
-    cpuUs: quartile(costs.map(({ cpuUs }) => cpuUs)),
-    // Noise takes requests away: here the upper quartile is the same end.
-    perSecond: -quartile(costs.map(({ perSecond }) => -perSecond)),
+    cpuUs: quantile(
+      costs.map(({ cpuUs }) => cpuUs),
+      0.5,
+    ),
+    perSecond: quantile(
+      costs.map(({ perSecond }) => perSecond),
+      0.5,
+    ),
   };
 }
 
-/** The lower one, between the two values next to it. */
-export function quartile(values: readonly number[]): number {
+/** Round by round: both of a pair met the same weather. */
+function toRatio(costs: readonly Cost[], base: readonly Cost[]): Ratio {
+  const ratios = costs.map(({ cpuUs }, i) => cpuUs / base[i]!.cpuUs);
+  return { median: quantile(ratios, 0.5), low: quantile(ratios, 0.25), high: quantile(ratios, 0.75) };
+}
+
+/** Between the two values next to it. */
+export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
-  const place = (sorted.length - 1) / 4;
+  const place = (sorted.length - 1) * share;
   const low = sorted[Math.floor(place)] ?? 0;
   const high = sorted[Math.ceil(place)] ?? 0;
   return low + (high - low) * (place - Math.floor(place));
@@ -197,7 +214,12 @@ export async function measureLatency(
   for (let round = 1; round <= plan.latencyRounds; round++) {
     for (const name of ['floor', 'gateway'] as const) {
       const order = await checkedOrder(bench, bench[name], scenario, plan);
-      const result = await bench.load({ ...order, perSecond, connections: openConnections });
+      const result = await bench.load({
+        ...order,
+        perSecond,
+        connections: openConnections,
+        durationMs: plan.latencyMs,
+      });
       samples[name].push(scenario === 'json' ? result.wholeMs : result.firstByteMs);
     }
     const [below, above] = [samples.floor.at(-1)!, samples.gateway.at(-1)!];
@@ -210,8 +232,10 @@ export async function measureLatency(
   return { scenario, perSecond, floor: below, gateway: above, added };
 }
 
+/** The lower quartile: noise only ever adds to a latency. */
 export function toLower(samples: readonly Percentiles[]): Percentiles {
-  return { p50: quartile(samples.map(({ p50 }) => p50)), p99: quartile(samples.map(({ p99 }) => p99)) };
+  const lower = (values: readonly number[]) => quantile(values, 0.25);
+  return { p50: lower(samples.map(({ p50 }) => p50)), p99: lower(samples.map(({ p99 }) => p99)) };
 }
 
 export interface SoakResult {

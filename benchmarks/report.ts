@@ -2,7 +2,7 @@
 import { cpus, totalmem } from 'node:os';
 import type { BesideResult } from './beside.ts';
 import { works } from './beside-work.ts';
-import type { FormatResult, LatencyResult, ScenarioResult, SoakResult } from './measure.ts';
+import type { FormatResult, LatencyResult, Ratio, ScenarioResult, SoakResult } from './measure.ts';
 import type { ScenarioName } from './traffic.ts';
 import { type VectorsResult, vectorBudgets } from './vectors.ts';
 
@@ -54,13 +54,13 @@ export function toVerdicts(results: Results): Verdict[] {
   for (const { scenario, ratio } of costs)
     add(
       `CPU, ${scenarioTitles[scenario]}`,
-      ratio,
+      ratio.median,
       ratioBudgets[scenario],
       (value) => `${value.toFixed(2)} × floor`,
     );
   for (const { format, ratio } of formats)
     if (format !== 'chat')
-      add(`CPU of a stream, ${format}`, ratio, formatBudget, (value) => `${value.toFixed(2)} × chat`);
+      add(`CPU of a stream, ${format}`, ratio.median, formatBudget, (value) => `${value.toFixed(2)} × chat`);
   for (const { scenario, added } of latencies) {
     const what = scenario === 'json' ? 'added latency at half load, JSON' : 'added time to first byte, burst';
     add(`${what}, p50`, added.p50, addedMs.p50, inMs);
@@ -97,13 +97,22 @@ export function toText(results: Results, verdicts: readonly Verdict[]): string {
   if (costs.length > 0) {
     parts.push(
       toTable(
-        ['', 'floor µs', 'gateway µs', 'ratio', 'of rounds', 'floor /s', 'gateway /s', 'load alone /s'],
-        costs.map(({ scenario, floor, gateway, ratio, ratios, loadAlonePerSecond }) => [
+        [
+          '',
+          'floor µs',
+          'gateway µs',
+          'ratio',
+          'half of the rounds',
+          'floor /s',
+          'gateway /s',
+          'load alone /s',
+        ],
+        costs.map(({ scenario, floor, gateway, ratio, loadAlonePerSecond }) => [
           scenarioTitles[scenario],
           floor.cpuUs.toFixed(0),
           gateway.cpuUs.toFixed(0),
-          ratio.toFixed(2),
-          `${Math.min(...ratios).toFixed(2)}-${Math.max(...ratios).toFixed(2)}`,
+          ratio.median.toFixed(2),
+          toSpread(ratio),
           floor.perSecond.toFixed(0),
           gateway.perSecond.toFixed(0),
           // The pauses of a paced stream say nothing of what load and engine can do.
@@ -127,8 +136,13 @@ export function toText(results: Results, verdicts: readonly Verdict[]): string {
   if (formats.length > 0) {
     parts.push(
       toTable(
-        ['100-token stream, burst', 'gateway µs', 'to chat'],
-        formats.map(({ format, cost, ratio }) => [format, cost.cpuUs.toFixed(0), ratio.toFixed(2)]),
+        ['100-token stream, burst', 'gateway µs', 'to chat', 'half of the rounds'],
+        formats.map(({ format, cost, ratio }) => [
+          format,
+          cost.cpuUs.toFixed(0),
+          ratio.median.toFixed(2),
+          toSpread(ratio),
+        ]),
       ),
     );
   }
@@ -184,6 +198,10 @@ export function toText(results: Results, verdicts: readonly Verdict[]): string {
     ),
   );
   return parts.join('\n\n');
+}
+
+function toSpread({ low, high }: Ratio): string {
+  return `${low.toFixed(2)}-${high.toFixed(2)}`;
 }
 
 function toTable(head: readonly string[], rows: readonly (readonly string[])[]): string {

@@ -47,8 +47,8 @@ const { values: options } = parseArgs({
 
 const { scenarios, hasFormats } = toScenarios(options.only);
 const plan: Plan = options.quick
-  ? { scenarios, rounds: 3, roundMs: 1_000, warmUpShare: 0.3, latencyRounds: 1 }
-  : { scenarios, rounds: 9, roundMs: 2_500, warmUpShare: 1, latencyRounds: 4 };
+  ? { scenarios, rounds: 5, roundMs: 500, warmUpShare: 0.3, latencyRounds: 1, latencyMs: 1_000 }
+  : { scenarios, rounds: 21, roundMs: 700, warmUpShare: 1, latencyRounds: 20, latencyMs: 500 };
 const soakRequests = options.soak === undefined ? undefined : toCount(options.soak);
 const isPlain =
   soakRequests === undefined &&
