@@ -251,6 +251,29 @@ describe.each(dialects)('a database: %s', (dialect) => {
       expect(await names()).toEqual(['a', 'b']);
     });
 
+    it('may bring settings for the server, which change nothing of what it answers', async () => {
+      await insert(database, 1, 'a');
+      expect(await database.transaction(names, { settings: { enable_sort: 'off' } })).toEqual(['a']);
+    });
+
+    it('need not wait for the disk, and the next one does again', async () => {
+      const setting = { sqlite: 'pragma synchronous', postgres: 'show synchronous_commit' }[dialect];
+      const show = async (sql: Sql) =>
+        (await sql.query<{ synchronous: number; synchronous_commit: string }>(setting))[0];
+      const usual = await show(database);
+      const hurried = dialect === 'sqlite' ? { synchronous: 1 } : { synchronous_commit: 'off' };
+      expect(await database.transaction(show, { waitsForDisk: false })).toEqual(hurried);
+      expect(await database.transaction(show)).toEqual(usual);
+      expect(
+        await database.each('insert into things (id, name) values ($1, $2)', [[1, 'a']], {
+          waitsForDisk: false,
+        }),
+      ).toEqual([1]);
+      expect(await show(database)).toEqual(usual);
+      expect(usual).not.toEqual(hurried);
+      expect(await names()).toEqual(['a']);
+    });
+
     it('takes everything back when its work throws, and throws that on', async () => {
       const thrown = new Error('changed my mind');
       const run = database.transaction(async (tx) => {

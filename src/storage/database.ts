@@ -28,6 +28,19 @@ export interface Sql {
   notify(channel: string, payload: string): Promise<void>;
 }
 
+export interface WriteOptions {
+  /**
+   * False spares the wait for the disk, which is most of what a small transaction costs: what was committed
+   * survives the end of the process, but a loss of power may take the last moments of it. True when left out.
+   */
+  readonly waitsForDisk?: boolean;
+}
+
+export interface TransactionOptions extends WriteOptions {
+  /** What PostgreSQL's planner and extensions go by until it ends. SQLite has none of them. */
+  readonly settings?: Readonly<Record<string, string | number>>;
+}
+
 /** Where a database is, for a thread that opens it a second time. The URL has a password in it. */
 export type DatabaseSource = { readonly folder: string } | { readonly url: string };
 
@@ -40,7 +53,9 @@ export interface Database extends Sql {
    * back. SQLite runs one transaction at a time and the rest waits, so never await a network inside one.
    * PostgreSQL runs many (read committed): guard an update by its `where`, not by an earlier select.
    */
-  transaction<T>(work: (tx: Sql) => Promise<T>): Promise<T>;
+  transaction<T>(work: (tx: Sql) => Promise<T>, options?: TransactionOptions): Promise<T>;
+  /** Outside of a transaction it is one of its own. */
+  each(text: string, lists: readonly (readonly SqlValue[])[], options?: WriteOptions): Promise<number[]>;
   /**
    * Hears notifications until the returned function is called. `onGap` is called when some may have been
    * missed (a lost connection to PostgreSQL): whoever caches must forget.

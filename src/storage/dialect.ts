@@ -1,5 +1,6 @@
 /** The few places where SQLite and PostgreSQL differ. Everything else is one text for both. */
-import type { Constraint, Database } from './database.ts';
+import assert from 'node:assert';
+import type { Constraint, Database, TransactionOptions } from './database.ts';
 
 export type Dialect = Database['dialect'];
 
@@ -66,3 +67,15 @@ export const turnLock: Record<Dialect, string | undefined> = {
   sqlite: undefined,
   postgres: `select pg_advisory_xact_lock(hashtext('roundhouse ' || current_schema()), hashtext($1))`,
 };
+
+/** How PostgreSQL begins a transaction: one message, whatever it is to go by. */
+export function toPostgresBegin({ settings = {}, waitsForDisk = true }: TransactionOptions = {}): string {
+  return [
+    'begin',
+    ...(waitsForDisk ? [] : ['set local synchronous_commit = off']),
+    ...Object.entries(settings).map(([name, value]) => {
+      assert(/^[a-z_.]+$/.test(name) && /^[a-z0-9_]+$/.test(`${value}`), `${name} is not a plain setting`);
+      return `set local ${name} = ${value}`;
+    }),
+  ].join('; ');
+}

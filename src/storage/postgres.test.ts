@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { createTestDatabase } from '../../test/support/database.ts';
 import { createLog } from '../lib/log.ts';
-import { StoreUnavailable } from './database.ts';
+import { QueryFailed, type Sql, StoreUnavailable } from './database.ts';
 import { openPostgres } from './postgres.ts';
 
 /** A port on which nobody listens. */
@@ -47,6 +47,28 @@ describe.skipIf(!process.env.DATABASE_URL)('PostgreSQL', () => {
     const schemaless = new URL(server);
     schemaless.searchParams.set('options', '-csearch_path=no_such_schema');
     await expect(openPostgres({ url: schemaless.href })).rejects.toThrow('names no schema');
+  });
+
+  it('goes by the settings of a transaction until it ends, and keeps the connection when one is refused', async () => {
+    const test = await createTestDatabase({ dialect: 'postgres' });
+    try {
+      const { database } = test;
+      const show = async (sql: Sql) =>
+        (await sql.query<{ value: string }>(`select current_setting('enable_sort') as value`))[0]?.value;
+      const before = await pidOf(database);
+      const settings = { enable_sort: 'off', work_mem: 1_024 };
+      expect(await database.transaction(show, { settings })).toBe('off');
+      expect(await show(database)).toBe('on');
+      const refused = database.transaction(show, { settings: { enable_sort: 'off', work_mem: 'much' } });
+      await expect(refused).rejects.toThrow(QueryFailed);
+      expect(await show(database)).toBe('on');
+      expect(await pidOf(database)).toBe(before);
+      const crafted = database.transaction(show, { settings: { enable_sort: 'off; drop table things' } });
+      await expect(crafted).rejects.toThrow('not a plain setting');
+      expect(await pidOf(database)).toBe(before);
+    } finally {
+      await test.close();
+    }
   });
 
   it('keeps a connection that refused a statement, and replaces one that was terminated', async () => {

@@ -5,8 +5,15 @@
  */
 import type { PoolClient, QueryConfig, QueryResult } from 'pg';
 import type { Log } from '../lib/log.ts';
-import { type Database, QueryFailed, type Sql, type SqlValue, StoreUnavailable } from './database.ts';
-import { isPostgresUnavailable, toPostgresConstraint } from './dialect.ts';
+import {
+  type Database,
+  QueryFailed,
+  type Sql,
+  type SqlValue,
+  StoreUnavailable,
+  type TransactionOptions,
+} from './database.ts';
+import { isPostgresUnavailable, toPostgresBegin, toPostgresConstraint } from './dialect.ts';
 import { createPostgresListener, toReason } from './postgres-listener.ts';
 import { checkNotification, toBoundValues } from './statement.ts';
 import { createTransactions, createTurns, type OpenTransaction } from './transaction.ts';
@@ -110,10 +117,17 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     };
   }
 
-  function transaction<T>(work: (tx: Sql) => Promise<T>): Promise<T> {
+  function transaction<T>(work: (tx: Sql) => Promise<T>, options?: TransactionOptions): Promise<T> {
     return use(async (client) => {
-      await ask(client, 'begin');
-      return await transactions.run(openTransaction(client, createSql(client)), work);
+      const open = openTransaction(client, createSql(client));
+      try {
+        await begin(client, options);
+      } catch (error) {
+        // A setting was refused after it had begun.
+        if (error instanceof QueryFailed) await open.rollback();
+        throw error;
+      }
+      return await transactions.run(open, work);
     });
   }
 
@@ -121,7 +135,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     dialect: 'postgres',
     source: { url },
     query: (text, values) => use((client) => ask(client, text, values)),
-    each: (text, lists) => transaction((tx) => tx.each(text, lists)),
+    each: (text, lists, options) => transaction((tx) => tx.each(text, lists), options),
     eachJson: (text, lists) => transaction((tx) => tx.eachJson(text, lists)),
     script: (text) => use((client) => askScript(client, text)),
     notify: (channel, payload) => use((client) => createSql(client).notify(channel, payload)),
@@ -176,6 +190,15 @@ function openTransaction(client: PoolClient, sql: Sql): OpenTransaction {
 
 async function ask<R>(client: PoolClient, text: string, values: readonly SqlValue[] = []): Promise<R[]> {
   return (await askResult(client, text, values)).rows as R[];
+}
+
+async function begin(client: PoolClient, options: TransactionOptions | undefined): Promise<void> {
+  const text = toPostgresBegin(options);
+  try {
+    await client.query(text);
+  } catch (error) {
+    throw toStorageError(error, text);
+  }
 }
 
 async function askResult(

@@ -12,6 +12,7 @@ export type Ask = (
   text?: string,
   values?: BoundValue[],
   lists?: BoundValue[][],
+  waitsForDisk?: boolean,
 ) => Promise<Row[]>;
 
 /** A view is cloned with the whole buffer behind it, and small Buffers share one: only the bytes meant are sent. */
@@ -87,13 +88,13 @@ export function createThread(startWorker: () => Worker) {
     worker?.postMessage(requests);
   }
 
-  const ask: Ask = (action, inTransaction, text = action, values = [], lists = []) => {
+  const ask: Ask = (action, inTransaction, text = action, values = [], lists = [], waitsForDisk = true) => {
     const { promise, resolve, reject } = Promise.withResolvers<Row[]>();
     if (worker === undefined) start().catch(lose);
     if (batch.length === 0) process.nextTick(flush);
     const id = ++lastId;
     pending.set(id, { text, resolve, reject });
-    batch.push({ id, action, text, values, lists, inTransaction });
+    batch.push({ id, action, text, values, lists, inTransaction, waitsForDisk });
     return promise;
   };
 
@@ -101,7 +102,15 @@ export function createThread(startWorker: () => Worker) {
     if (worker === undefined) return;
     flush();
     worker.postMessage([
-      { id: 0, action: 'close', text: '', values: [], lists: [], inTransaction: false } satisfies Request,
+      {
+        id: 0,
+        action: 'close',
+        text: '',
+        values: [],
+        lists: [],
+        inTransaction: false,
+        waitsForDisk: true,
+      } satisfies Request,
     ]);
     await exited;
   }

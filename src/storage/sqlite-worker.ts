@@ -17,6 +17,8 @@ export interface Request {
   lists: readonly (readonly BoundValue[])[];
   /** Whether it belongs to the open transaction, or to none. */
   inTransaction: boolean;
+  /** Whether what it commits, or its transaction, is on the disk by then. */
+  waitsForDisk: boolean;
 }
 
 export interface Failure {
@@ -59,6 +61,7 @@ function open(): { run(request: Request): Row[]; close(): void } {
   });
   if (readOnly) db.exec(`pragma mmap_size = ${mappedBytes}`);
   else db.exec('pragma journal_mode = wal; pragma synchronous = full');
+  let isWaitingForDisk = true;
   loadVectors(db);
   const prepared = new Map<string, Prepared>();
   /** The few statements of `each`, as they are prepared. */
@@ -130,6 +133,13 @@ function open(): { run(request: Request): Row[]; close(): void } {
     }
   }
 
+  /** The log of a commit that does not wait is written all the same, and the next one that waits syncs it too. */
+  function waitForDisk(isWanted: boolean): void {
+    if (isWanted === isWaitingForDisk) return;
+    db.exec(`pragma synchronous = ${isWanted ? 'full' : 'normal'}`);
+    isWaitingForDisk = isWanted;
+  }
+
   function rollback(): void {
     if (db.isTransaction) db.exec('rollback');
   }
@@ -143,6 +153,8 @@ function open(): { run(request: Request): Row[]; close(): void } {
       }
       // SQLite rolls back by itself on some errors (a full disk): what follows must not run as if alone.
       assert(db.isTransaction === request.inTransaction, 'the transaction was rolled back');
+      // It cannot be changed within a transaction, which goes by what it began with.
+      if (!request.inTransaction) waitForDisk(request.waitsForDisk);
       if (request.action === 'begin') db.exec('begin immediate');
       else if (request.action === 'commit') db.exec('commit');
       else if (request.action === 'script') db.exec(request.text);

@@ -70,10 +70,10 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
       const sendable = toSendable(values);
       return (await line.pass(() => ask('query', false, text, sendable))) as R[];
     },
-    async each(text, lists) {
+    async each(text, lists, { waitsForDisk } = {}) {
       checkUsable();
       const sendable = lists.map(toSendable);
-      return toChanges(await line.pass(() => ask('each', false, text, [], sendable)));
+      return toChanges(await line.pass(() => ask('each', false, text, [], sendable, waitsForDisk)));
     },
     async eachJson(text, lists) {
       checkUsable();
@@ -88,11 +88,11 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
       checkNotification(channel, payload);
       channels.deliver(channel, payload);
     },
-    async transaction(work) {
+    async transaction(work, { waitsForDisk } = {}) {
       checkUsable();
       const leave = await line.hold();
       try {
-        await ask('begin', false);
+        await ask('begin', false, 'begin', [], [], waitsForDisk);
         return await transactions.run(openTransaction(), work);
       } finally {
         leave();

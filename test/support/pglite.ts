@@ -2,6 +2,7 @@
 import { PGlite } from '@electric-sql/pglite';
 import { vector } from '@electric-sql/pglite-pgvector';
 import { type Database, QueryFailed, type Sql, type SqlValue } from '../../src/storage/database.ts';
+import { toPostgresBegin } from '../../src/storage/dialect.ts';
 import { toBoundValues } from '../../src/storage/statement.ts';
 import { createTransactions, createTurns } from '../../src/storage/transaction.ts';
 
@@ -15,6 +16,10 @@ export async function createPgliteDatabase(): Promise<Database> {
     extensions: { vector },
     parsers: { 16: (text) => (text === 't' ? 1 : 0), 20: Number, 1700: Number },
   });
+  // Bytes are a vector's binary form, as `pg` sends them.
+  await pglite.exec('create extension vector');
+  const { rows } = await pglite.query<{ oid: number }>(`select 'vector'::regtype::oid as oid`);
+  for (const { oid } of rows) pglite.serializers[oid] = (bytes) => bytes;
   // One connection: transactions and single statements form a line.
   const take = createTurns();
   const transactions = createTransactions();
@@ -59,9 +64,9 @@ export async function createPgliteDatabase(): Promise<Database> {
     eachJson: (text, lists) => outside(() => alone.eachJson(text, lists)),
     script: (text) => outside(() => alone.script(text)),
     notify: async () => {},
-    transaction: (work) =>
+    transaction: (work, options) =>
       outside(async () => {
-        await pglite.exec('begin');
+        await pglite.exec(toPostgresBegin(options));
         return transactions.run(
           {
             ...alone,

@@ -20,6 +20,9 @@ const columns = [
   'input',
 ];
 
+/** What the ledger promises of a loss of power holds for a conversation too; see `docs/decisions/0009`. */
+const durability = { waitsForDisk: false };
+
 /** All of them or none. */
 export async function insertResponses(
   database: Database,
@@ -41,8 +44,8 @@ export async function insertResponses(
       input,
     ];
   });
-  if (database.dialect === 'sqlite') await database.each(insertOne, rows);
-  else await database.transaction((tx) => insertRows(tx, rows));
+  if (database.dialect === 'sqlite') await database.each(insertOne, rows, durability);
+  else await database.transaction((tx) => insertRows(tx, rows), durability);
 }
 
 const into = `insert into responses (${columns.join(', ')}) values `;

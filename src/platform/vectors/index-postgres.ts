@@ -5,6 +5,7 @@
 import assert from 'node:assert';
 import type { Log } from '../../lib/log.ts';
 import { type Database, QueryFailed, type Sql } from '../../storage/database.ts';
+import { realTimers, type Timers } from '../jobs/timers.ts';
 import { toFileCondition } from './filter.ts';
 import { toCandidates } from './fuse.ts';
 import { createPgvectorWay } from './index-pgvector.ts';
@@ -19,16 +20,27 @@ export interface PostgresIndexParts {
   readonly log: Log;
   /** From how many items on a collection gets an approximate index. */
   readonly largeFrom?: number;
+  /** How many matches of words are ranked. ts_rank reads the words of each: some 300 a millisecond. */
+  readonly maxMatches?: number;
+  readonly timers?: Pick<Timers, 'pause'>;
 }
 
-/** ts_rank reads the words of each: some 200 a millisecond. */
-const maxMatches = 2_000;
+type ShareOf = (word: string) => number;
+
+/** Which of the matches come first is told by a few more terms, that stand in so many times as many items. */
+const tellingTimes = 4;
 const statisticsMs = 60_000;
 
-export function createPostgresIndex({ database, log, largeFrom = 10_000 }: PostgresIndexParts): ItemIndex {
+export function createPostgresIndex({
+  database,
+  log,
+  largeFrom = 10_000,
+  maxMatches = 800,
+  timers = realTimers,
+}: PostgresIndexParts): ItemIndex {
   let chosen: VectorWay | undefined;
   let opening: Promise<void> | undefined;
-  let statistics: { readonly at: number; readonly shares: ReadonlyMap<string, number> } | undefined;
+  let statistics: { readonly at: number; readonly shareOf: ShareOf } | undefined;
 
   function way(): VectorWay {
     assert(chosen !== undefined, 'the index is opened before it is used');
@@ -40,7 +52,7 @@ export function createPostgresIndex({ database, log, largeFrom = 10_000 }: Postg
     chosen =
       extension === undefined
         ? createScanWay({ database })
-        : createPgvectorWay({ database, log, largeFrom, extension });
+        : createPgvectorWay({ database, log, largeFrom, extension, timers });
     log.debug({ pgvector: extension?.version ?? 'none' }, 'vectors are compared');
     await chosen.open();
   }
@@ -56,57 +68,95 @@ export function createPostgresIndex({ database, log, largeFrom = 10_000 }: Postg
         toBytes(vector),
       ]),
     });
-    await tellWords(tx, items);
+    // The words alone, so that the server's parser finds no addresses and file names in them, which a question has not.
+    await insertRows(tx, 'postgres', {
+      into: 'vector_words (number, file_no, words)',
+      values: `?, ?, setweight(to_tsvector('english', ?), 'B') || setweight(to_tsvector('english', ?), 'D')`,
+      rows: items.map(({ number, fileNumber, description, text }) => [
+        number,
+        fileNumber,
+        toWords(description).join(' '),
+        toWords(text).join(' '),
+      ]),
+    });
     await way().add(tx, items);
   }
 
   async function remove(tx: Sql, numbers: readonly number[]): Promise<void> {
-    await tx.query(`delete from vector_embeddings where number in (${parametersOf(numbers)})`, numbers);
+    for (const table of ['vector_embeddings', 'vector_words']) {
+      await tx.query(`delete from ${table} where number in (${parametersOf(numbers)})`, numbers);
+    }
     await way().remove(tx, numbers);
   }
 
-  /** What share of all items has a word, as the server has last counted it; one that is rare is not there. */
-  async function wordShares(): Promise<ReadonlyMap<string, number>> {
+  /**
+   * What share of all items has a word, as the server has last counted it. It counts the common ones only: another one
+   * is rarer than the rarest of these, mostly by far.
+   */
+  async function wordShares(): Promise<ShareOf> {
     const at = performance.now();
     if (statistics === undefined || at - statistics.at > statisticsMs) {
-      const rows = await database.query<{ word: string; share: number }>(
-        `select word, share from (
-           select unnest(most_common_elems::text::text[]) as word, unnest(most_common_elem_freqs) as share from pg_stats
-           where schemaname = current_schema() and tablename = 'vector_items' and attname = 'words') counted
-         where word is not null`,
+      const [row] = await database.query<{ words: string; shares: string }>(
+        `select to_json(most_common_elems::text::text[])::text as words, to_json(most_common_elem_freqs)::text as shares
+         from pg_stats where schemaname = current_schema() and tablename = 'vector_words' and attname = 'words'
+           and most_common_elems is not null`,
       );
-      statistics = { at, shares: new Map(rows.map(({ word, share }) => [word, share])) };
+      const words = JSON.parse(row?.words ?? '[]') as string[];
+      // After the words' own there are two more numbers: the lowest of them and the highest.
+      const frequencies = JSON.parse(row?.shares ?? '[]') as number[];
+      const shares = new Map(words.map((word, place) => [word, frequencies[place] ?? 0]));
+      const least = frequencies[words.length] ?? 0;
+      statistics = { at, shareOf: (word) => shares.get(word) ?? least / 4 };
     }
-    return statistics.shares;
+    return statistics.shareOf;
   }
 
+  /**
+   * Matches of the rarest terms, ranked. The counts that choose the terms are estimates for all collections together, so
+   * each term gives so many matches and not more, the rarest first; in a small collection all of them are ranked.
+   */
   async function said(query: IndexQuery): Promise<number[]> {
     const terms = toTerms(query.text);
     if (terms.length === 0) return [];
     // As the server writes them: `'instal'`, or nothing for a word that it leaves out.
-    const lexemes = await database.query<{ lexeme: string; items: number }>(
-      `select distinct plainto_tsquery('english', term)::text as lexeme,
-         (select item_count from vector_collections where number = $1) as items
-       from json_array_elements_text($2::json) as terms (term)`,
-      [query.collectionNumber, JSON.stringify(terms)],
-    );
-    const shares = await wordShares();
-    const picked = pickTerms(
-      lexemes
-        .filter(({ lexeme }) => lexeme !== '')
-        .map(({ lexeme, items }) => ({
-          term: lexeme,
-          count: 1 + (shares.get(lexeme.slice(1, -1)) ?? 0) * items,
-        })),
-      maxMatches,
-    );
+    const [lexemes, shareOf] = await Promise.all([
+      database.query<{ lexeme: string; items: number }>(
+        `select distinct plainto_tsquery('english', term)::text as lexeme,
+           (select item_count from vector_collections where number = $1) as items
+         from json_array_elements_text($2::json) as terms (term)`,
+        [query.collectionNumber, JSON.stringify(terms)],
+      ),
+      wordShares(),
+    ]);
+    const counted = lexemes
+      .filter(({ lexeme }) => lexeme !== '')
+      .map(({ lexeme, items }) => ({ term: lexeme, count: 1 + shareOf(lexeme.slice(1, -1)) * items }));
+    const picked = pickTerms(counted, maxMatches);
     if (picked.length === 0) return [];
-    const { text, values } = toFileCondition('postgres', query, 5);
+    const isSmall = (lexemes[0]?.items ?? 0) <= maxMatches;
+    const { text, values } = toFileCondition('postgres', query, 7);
+    const isPart = query.fileIds !== undefined || query.filter !== undefined;
+    const ofFiles = `file_no in (select f.number from vector_files f where ${text})`;
     const rows = await database.query<{ number: number }>(
-      `select i.number from vector_items i where i.words @@ $1::tsquery and i.number between $2 and $3
-         and i.file_no in (select f.number from vector_files f where ${text})
-       order by ts_rank(i.words, $1::tsquery, 1) desc, i.number limit $4`,
-      [picked.join(' | '), ...rangeOf(query.collectionNumber), query.limit, ...values],
+      `with said as materialized (
+         select w.number, w.file_no, ts_rank(w.words, $1::tsquery, 1) as rank
+         from json_array_elements_text($2::json) as looked (term) cross join lateral (
+           select v.number, v.file_no, v.words from vector_words v
+           where v.words @@ looked.term::tsquery and v.number between $3 and $4 ${isPart ? `and v.${ofFiles}` : ''}
+           limit $5) w
+         limit $5 * 3 / 2),
+       best as materialized (
+         select s.number, s.file_no, max(s.rank) as rank from said s group by s.number, s.file_no
+         order by rank desc, s.number limit $6 * 2)
+       select b.number from best b where b.${ofFiles} order by b.rank desc, b.number limit $6`,
+      [
+        pickTerms(counted, maxMatches * tellingTimes).join(' | '),
+        JSON.stringify(isSmall ? [picked.join(' | ')] : picked),
+        ...rangeOf(query.collectionNumber),
+        maxMatches,
+        query.limit,
+        ...values,
+      ],
     );
     return rows.map(({ number }) => number);
   }
@@ -141,24 +191,6 @@ export function createPostgresIndex({ database, log, largeFrom = 10_000 }: Postg
       await chosen?.close();
     },
   };
-}
-
-/** The words alone, so that the server's parser finds no addresses and file names in them, which a question has not. */
-async function tellWords(tx: Sql, items: readonly IndexedItem[]): Promise<void> {
-  const lists = items.map((_, place) => {
-    const [number, description, text] = [1, 2, 3].map((offset) => `$${place * 3 + offset}`);
-    return `(${number}::bigint, ${description}::text, ${text}::text)`;
-  });
-  await tx.query(
-    `update vector_items i set words = setweight(to_tsvector('english', v.description), 'B')
-       || setweight(to_tsvector('english', v.text), 'D')
-     from (values ${lists.join(', ')}) as v (number, description, text) where i.number = v.number`,
-    items.flatMap(({ number, description, text }) => [
-      number,
-      toWords(description).join(' '),
-      toWords(text).join(' '),
-    ]),
-  );
 }
 
 async function findExtension(database: Database): Promise<Extension | undefined> {

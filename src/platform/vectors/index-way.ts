@@ -20,3 +20,6 @@ export interface Extension {
   readonly version: string;
   readonly schema: string;
 }
+
+/** What an index of pgvector can order by. */
+export type IndexedType = 'vector' | 'halfvec';

@@ -17,6 +17,8 @@ import type { Filter } from './types.ts';
 
 const dimensions = 48;
 const log = createLog('silent');
+/** A collection is quiet at once. */
+const timers = { pause: async () => {} };
 const nextPoint = createPoints({ dimensions, clusters: 12, seed: 7 });
 const take = (count: number) => Array.from({ length: count }, nextPoint);
 
@@ -50,14 +52,16 @@ const kinds: Kind[] = [
       const database = await createPgliteDatabase();
       return { database, close: () => database.close() };
     },
-    createIndex: (database) => createPostgresIndex({ database, log, largeFrom: 500 }),
+    createIndex: (database) =>
+      createPostgresIndex({ database, log, largeFrom: 500, maxMatches: 100, timers }),
   },
   {
     name: 'PostgreSQL alone',
     isThere: Boolean(process.env['DATABASE_URL']),
     recall: 1,
     open: () => createTestDatabase({ dialect: 'postgres' }),
-    createIndex: (database) => createPostgresIndex({ database, log, largeFrom: 500 }),
+    createIndex: (database) =>
+      createPostgresIndex({ database, log, largeFrom: 500, maxMatches: 100, timers }),
   },
 ];
 
@@ -233,6 +237,22 @@ describe.each(kinds.filter(({ isThere }) => isThere))(
       expect(best?.number).toBe(toItemNumber(collection.number, 123));
       expect(await said('zeppelin')).toEqual([]);
       expect(await said('ordinary')).toHaveLength(10);
+      if (database.dialect === 'sqlite') return;
+      // Once the server has counted the words, the rare ones alone are looked for.
+      await database.script('analyze vector_words');
+      const counted = createPostgresIndex({ database, log, maxMatches: 20, timers });
+      await counted.open();
+      const query = {
+        collectionNumber: collection.number,
+        vector,
+        text: 'every ordinary flywheel',
+        limit: 10,
+      };
+      const found = await counted.search(query);
+      await counted.close();
+      expect(found.filter(({ textRank }) => textRank !== undefined).map(({ number }) => number)).toEqual([
+        toItemNumber(collection.number, 123),
+      ]);
     }, 60_000);
 
     test('opened again, it knows what it had', async () => {

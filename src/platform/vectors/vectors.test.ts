@@ -42,7 +42,7 @@ const textsOf = (hits: Awaited<ReturnType<typeof find>>) => hits.map(({ item }) 
 
 /** Until what was deleted has been swept up. */
 async function swept(): Promise<void> {
-  for (let tries = 0; tries < 1_000; tries++) {
+  for (let tries = 0; tries < 6_000; tries++) {
     const rows = await place.database.query(
       'select 1 as one from vector_purges where file_no is not null or collection_no is not null',
     );

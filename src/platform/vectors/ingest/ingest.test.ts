@@ -66,7 +66,7 @@ async function start(
 
 async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   for (let tries = 0; !(await isSo()); tries++) {
-    if (tries > 2_000) throw new Error('it does not come to that');
+    if (tries > 12_000) throw new Error('it does not come to that');
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { makePdf, makeZip, pixelPng } from '../../../../test/support/documents.ts';
 import { watchLoop } from '../../../../test/support/loop-watch.ts';
 import { makeZipBomb } from '../../../../test/support/zip-bomb.ts';
@@ -176,11 +176,17 @@ describe('limits', () => {
   });
 
   it('the time that the caller takes to store a batch is not counted', async () => {
-    const cutter = cutterWith({ timeoutMs: 2_000, batchChunks: 1 });
+    const timeoutMs = 2_000;
+    const cutter = cutterWith({ timeoutMs, batchChunks: 1 });
     let count = 0;
-    for await (const _ of cutter.cut({ bytes: paragraphs(3), filename: 'a.txt', skip: 0 }, never)) {
-      count++;
-      await new Promise((resolve) => setTimeout(resolve, 900));
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    try {
+      for await (const _ of cutter.cut({ bytes: paragraphs(3), filename: 'a.txt', skip: 0 }, never)) {
+        count++;
+        vi.advanceTimersByTime(timeoutMs);
+      }
+    } finally {
+      vi.useRealTimers();
     }
     expect(count).toBe(3);
   });

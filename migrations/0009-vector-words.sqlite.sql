@@ -1,0 +1,1 @@
+-- Nothing: here the words of items have had a table of their own from the beginning.
