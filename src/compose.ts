@@ -24,6 +24,7 @@ import { createLinks, createObjects } from './platform/objects/index.ts';
 import { createPictures } from './platform/pictures/index.ts';
 import { createRecordings } from './platform/recordings/index.ts';
 import { createResponses } from './platform/responses/index.ts';
+import { createScratch } from './platform/scratch/index.ts';
 import { createSignatures } from './platform/signatures/index.ts';
 import { createVectors } from './platform/vectors/index.ts';
 import { createWebhooks } from './platform/webhooks/index.ts';
@@ -92,6 +93,7 @@ export async function compose({
     const media = open(createMedia({ log }));
     const pictures = open(createPictures({ log }));
     const objects = open(createObjects({ folder: join(dataFolder, 'objects'), log, now }));
+    const scratch = open(createScratch({ folder: join(dataFolder, 'scratch'), log, now }));
 
     const retentionDays = () => current.responses.retentionDays;
     const responses = open(createResponses({ database, now, log, retentionDays }));
@@ -139,6 +141,7 @@ export async function compose({
       pictures,
       recordings,
       responses,
+      scratch,
       signatures,
       usage,
       vectors,

@@ -1,6 +1,6 @@
 /**
  * The shell around every route: it finds the declaration, then the caller, reads and checks the body, calls
- * the handler and sends what it answers. The order of the checks is part of the contract (wire 20): unknown
+ * the handler and sends what it answers. The order of the checks is part of the contract: unknown
  * route 404, wrong method 405, then the key, then the body's size, then the body.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -83,18 +83,21 @@ export function createApp({ routes, platform, log, adminToken }: AppParts): App 
 
   /** Once it is known who asks for what, and that there is room for it. */
   async function serve(exchange: Exchange, route: Route): Promise<void> {
-    const { request } = exchange;
     if (takesBody(route)) {
       if (route.before !== undefined) await route.before(exchange, platform);
       exchange.inviteBody();
-      const { body, uploads, stored } = await readBody(request, route, platform);
+      const { body, uploads, stored } = await readBody(exchange.request, route, platform);
       exchange.body = body;
       exchange.uploads = uploads;
       exchange.stored = stored;
     }
-    const key = route.idempotent ? idempotencyKeyOf(request.headers) : undefined;
-    if (key === undefined) await exchange.answer(await route.handle(exchange, platform));
-    else await answerOnce(exchange, { route, platform, key });
+    try {
+      const key = route.idempotent ? idempotencyKeyOf(exchange.headers) : undefined;
+      if (key === undefined) await exchange.answer(await route.handle(exchange, platform));
+      else await answerOnce(exchange, { route, platform, key });
+    } finally {
+      for (const { content } of exchange.uploads) await content.close();
+    }
   }
 
   return {
@@ -122,7 +125,7 @@ const absoluteForm = /^https?:\/\/[^/?#]*/i;
 
 /**
  * The path of a request. Every path is also served under `/v1/v1`, because some SDKs append `/v1` to a base
- * address that already ends in it (wire 0). The absolute form is what a client sends to a proxy; its host is
+ * address that already ends in it. The absolute form is what a client sends to a proxy; its host is
  * not looked at, so it cannot choose another route.
  */
 function toTarget(url: string): Target {

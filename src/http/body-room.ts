@@ -1,6 +1,7 @@
 /**
- * How much memory the bodies of requests may take together. A body is read before it can be known whether its model has
- * room for it, so without a bound who sends slowly, or much at once, would fill the memory. Small ones are not counted.
+ * How much room the bodies of requests may take together, in memory and as scratch files. A body is read before it can be
+ * known whether its model has room for it, so without a bound who sends slowly, or much at once, would fill up both. Small
+ * ones are not counted.
  */
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../lib/errors.ts';
@@ -49,7 +50,7 @@ export function createBodyRoom({
 
 /** What a body may come to take, told from its head; 0 where it needs no room. */
 export function toRoomBytes(request: IncomingMessage, { multipart, maxBodyBytes }: Route): number {
-  // Files that go to storage piece by piece never stand in memory whole.
+  // Files that go to storage piece by piece take no room of a request's.
   if (Object.values(multipart?.files ?? {}).some(({ storeAt }) => storeAt !== undefined)) return 0;
   const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
   const bytes = encoding === undefined ? Number(length ?? 0) : maxBodyBytes;

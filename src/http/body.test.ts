@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { computing } from '../../test/support/computing.ts';
 import { createShell, type Shell } from '../../test/support/shell.ts';
 import { chat, shellRoutes } from '../../test/support/shell-routes.ts';
 import { parseJson } from './json.ts';
@@ -137,9 +138,9 @@ describe('bodies', () => {
     ] as const) {
       const nested = `${open.repeat(100)}1${close.repeat(100)}`;
       const body = Buffer.from(`{"junk":[${Array(20_000).fill(nested).join(',')}]}`);
-      const startedAt = performance.now();
+      const computed = computing();
       expect(() => parseJson(body)).toThrow('The body has more than 200000 values');
-      expect(performance.now() - startedAt).toBeLessThan(400);
+      expect(computed()).toBeLessThan(400);
     }
     const brackets = { text: '[{'.repeat(300_000) };
     expect(parseJson(Buffer.from(JSON.stringify(brackets)))).toEqual(brackets);

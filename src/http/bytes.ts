@@ -1,7 +1,9 @@
 /**
- * Gathers the chunks of a body. A chunk is a view on the socket's 64 KiB read buffer, so a list of tiny chunks
- * would hold hundreds of times their size: from the second one on they are copied into one growing buffer.
+ * Gathers the chunks of a body. What stands around a chunk is larger than a tiny one, so a list of those would hold
+ * hundreds of times their size: from the second one on they are copied into one growing buffer, and given back.
  */
+import { release } from '../lib/release.ts';
+
 const firstCapacity = 16 * 1024;
 /** From here on the buffer is made as large as the sender has announced: growing 20 MB by doubling stalls for 30 ms. */
 const largeBytes = 1024 * 1024;
@@ -47,5 +49,6 @@ export class ByteCollector {
     }
     chunk.copy(this.#gathered, this.size);
     this.size = size;
+    release(chunk);
   }
 }

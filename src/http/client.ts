@@ -1,4 +1,4 @@
-/** Who is calling, told from the headers: some answers have another shape for some SDKs (wire 0). */
+/** Who is calling, told from the headers: some answers have another shape for some SDKs. */
 import type { IncomingHttpHeaders } from 'node:http';
 
 export type ClientKind = 'anthropic' | 'openai' | 'openrouter' | 'typesafe' | 'plain';

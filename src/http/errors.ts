@@ -86,7 +86,7 @@ export function errorHeaders(error: GatewayError): string[] {
   const headers: string[] = [];
   if (error.allow !== undefined) headers.push('allow', error.allow.join(', '));
   if (error.retryAfterSeconds !== undefined) {
-    // 1 to 59: some SDKs ignore 0, others anything from 60 on (wire 14, 19).
+    // 1 to 59: some SDKs ignore 0, others anything from 60 on.
     headers.push('retry-after', String(Math.min(59, Math.max(1, Math.ceil(error.retryAfterSeconds)))));
   }
   // Two SDKs retry a 409 by themselves; the second try could destroy what the first one made.

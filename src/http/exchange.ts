@@ -123,7 +123,7 @@ export class Exchange implements Call {
     else this.#send(status, headers, JSON.stringify(body));
   }
 
-  /** The answer to a browser that asks what it may send (wire 14): headers echoed, since `*` leaves out Authorization. */
+  /** The answer to a browser that asks what it may send: headers echoed, since `*` leaves out Authorization. */
   preflight(methods: readonly string[]): void {
     const asked = this.request.headers['access-control-request-headers'];
     this.#send(

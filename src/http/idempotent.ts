@@ -1,5 +1,5 @@
 /**
- * Requests with an `Idempotency-Key` (wire 16): the first of a key is run, and its answer is kept and given again. Only
+ * Requests with an `Idempotency-Key`: the first of a key is run, and its answer is kept and given again. Only
  * a whole success is kept; after anything else the key is free, so that a client may try once more.
  */
 import assert from 'node:assert';
@@ -32,26 +32,28 @@ export async function answerOnce(
 ): Promise<void> {
   assert(exchange.caller !== undefined, 'a route that keeps its answers needs a key');
   const { subscriptionId } = exchange.caller;
-  const claim = await platform.idempotency.claim(subscriptionId, key, fingerprintOf(exchange, route));
+  const claim = await platform.idempotency.claim(subscriptionId, key, await fingerprintOf(exchange, route));
   if (claim.type === 'replay') {
     await replay(exchange, claim.answer);
     return;
   }
-  let isKept = false;
+  let isSettled = false;
   // A client that lost its connection comes back for the answer: there is one only if the work goes on.
   exchange.concealLeaving();
   try {
     const result = await route.handle(exchange, platform);
-    const answer = toKeptAnswer(result, exchange, route);
+    const answer = toWholeAnswer(result, exchange, route);
     if (answer !== undefined) {
-      isKept = true;
-      await claim.keep(answer);
+      isSettled = true;
+      // Before it is answered: who reads that it was refused may try again at once.
+      if (answer.status >= 200 && answer.status <= 299) await claim.keep(answer);
+      else await claim.release();
     }
     exchange.announceLeaving();
     // A stream is still being made while it is answered, so its key stays taken until then.
     await exchange.answer(result);
   } finally {
-    if (!isKept) await claim.release();
+    if (!isSettled) await claim.release();
   }
 }
 
@@ -62,12 +64,12 @@ async function replay(exchange: Exchange, { status, headers, bytes, open }: Stor
   await exchange.answer(new Reply(await open(), { status, headers: { ...own, ...length } }));
 }
 
-/** Undefined where there is nothing whole to keep. */
-function toKeptAnswer(result: unknown, exchange: Exchange, route: Route): KeptAnswer | undefined {
+/** Undefined where the answer is still being made while it is sent. */
+function toWholeAnswer(result: unknown, exchange: Exchange, route: Route): KeptAnswer | undefined {
   if (result instanceof EventReply || result instanceof StreamReply) return undefined;
   const reply = result instanceof Reply ? result : result === undefined ? new Reply(undefined) : json(result);
   const { status = route.success, headers, body = '' } = reply;
-  if (status < 200 || status > 299 || !(typeof body === 'string' || Buffer.isBuffer(body))) return undefined;
+  if (!(typeof body === 'string' || Buffer.isBuffer(body))) return undefined;
   return {
     status,
     headers: route.generation ? { ...headers, [generationHeader]: exchange.generationId } : headers,
@@ -76,11 +78,15 @@ function toKeptAnswer(result: unknown, exchange: Exchange, route: Route): KeptAn
 }
 
 /** The same for the same request, however its fields were ordered and its form was cut into parts. */
-function fingerprintOf({ params, query, body, uploads }: Exchange, { method, path }: Route): string {
+async function fingerprintOf(
+  { params, query, body, uploads }: Exchange,
+  { method, path }: Route,
+): Promise<string> {
   const hash = createHash('sha256');
   hash.update(toCanonicalJson([method, path, params, query, body]));
-  for (const { field, filename, bytes } of uploads) {
-    hash.update(toCanonicalJson([field, filename, bytes.length])).update(bytes);
+  for (const { field, filename, content } of uploads) {
+    hash.update(toCanonicalJson([field, filename, content.length]));
+    for await (const piece of content.pieces()) hash.update(piece);
   }
   return hash.digest('hex');
 }

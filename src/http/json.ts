@@ -1,6 +1,7 @@
 /** Reads JSON from bytes: valid UTF-8, bounded nesting, and a message that says what is wrong. */
 import { isUtf8 } from 'node:buffer';
 import { GatewayError } from '../lib/errors.ts';
+import { cutLongTexts } from './long-texts.ts';
 
 const quote = 0x22;
 const comma = 0x2c;
@@ -10,22 +11,27 @@ const closeList = 0x5d;
 const openObject = 0x7b;
 const closeObject = 0x7d;
 
+/** Smaller ones are parsed as they are. */
+const largeBytes = 64 * 1024;
 /** Deeper than any real request, and far from the depth at which recursive code runs out of stack. */
 const maxDepth = 128;
 /** More than any real request has; parsing and checking more would hold everybody else up. */
 export const defaultMaxValues = 200_000;
 
 export function parseJson(bytes: Buffer, maxValues = defaultMaxValues): unknown {
-  // Some SDKs send a JSON content type with no body when every field is optional (wire 19).
+  // Some SDKs send a JSON content type with no body when every field is optional.
   if (bytes.length === 0) return {};
   if (!isUtf8(bytes)) throw new GatewayError('invalid_request', 'The body is not valid UTF-8');
-  refuseExcess(bytes, maxValues);
+  const cut = bytes.length < largeBytes ? undefined : cutLongTexts(bytes);
+  const rest = cut?.rest ?? bytes;
+  refuseExcess(rest, maxValues);
   const text =
-    bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
-      ? bytes.toString('utf8', 3)
-      : bytes.toString('utf8');
+    rest[0] === 0xef && rest[1] === 0xbb && rest[2] === 0xbf
+      ? rest.toString('utf8', 3)
+      : rest.toString('utf8');
   try {
-    return JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    return cut === undefined ? value : cut.restore(value);
   } catch (cause) {
     throw new GatewayError('invalid_request', `The body is not valid JSON: ${(cause as Error).message}`, {
       cause,

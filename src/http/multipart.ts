@@ -8,10 +8,10 @@ import { Busboy } from '@fastify/busboy';
 import type { TSchema } from 'typebox';
 import { GatewayError } from '../lib/errors.ts';
 import { quoted, shown } from '../lib/quoted.ts';
+import { release } from '../lib/release.ts';
 import type { Platform } from '../platform/index.ts';
-import { ByteCollector } from './bytes.ts';
 import { createFileStore } from './file-store.ts';
-import type { ParsedBody, Route, Upload } from './route.ts';
+import type { ParsedBody, Route } from './route.ts';
 import { fromText, itemSchema, propertySchema } from './text-values.ts';
 import { tooLarge } from './too-large.ts';
 
@@ -32,23 +32,29 @@ export function readMultipart(
 ): Promise<ParsedBody> {
   return new Promise((resolve, reject) => {
     const fields: [string, string][] = [];
-    const uploads: Upload[] = [];
     const counts = new Map<string, number>();
-    const fileStore = createFileStore(platform);
+    const { maxFieldBytes = defaultMaxFieldBytes, maxTotalBytes = maxBodyBytes } = form;
+    const files = createFileStore({
+      platform,
+      maxTotalBytes,
+      onFull(isFull) {
+        if (isOver) return;
+        if (isFull) request.pause();
+        else request.resume();
+      },
+    });
     let size = 0;
-    let fileBytes = 0;
     let fieldBytes = 0;
     let isOver = false;
-    const { maxFieldBytes = defaultMaxFieldBytes, maxTotalBytes = maxBodyBytes } = form;
     // Where files go to storage, the body's limit is theirs, and says nothing of what may stand in memory.
     const maxFieldsBytes = isStoring(form) ? maxFieldBytes : maxBodyBytes;
     const fail = (error: unknown) => {
       if (isOver) return;
       isOver = true;
-      request.unpipe(parser);
+      request.off('data', onData);
       parser.removeAllListeners();
       parser.on('error', () => {});
-      void fileStore.discard().then(() => {
+      void files.discard().then(() => {
         // What is left of the form is read away, or the connection's next request would never be read.
         request.resume();
         reject(error);
@@ -98,26 +104,7 @@ export function readMultipart(
         refuse(`${field} must have at most ${declared.maxCount} files`, field);
         return;
       }
-      const { maxBytes, storeAt } = declared;
-      const filename = sentName ?? '';
-      if (storeAt !== undefined) {
-        fileStore.take({ field, filename, content: stream, maxBytes, storeAt }, fail);
-        return;
-      }
-      const upload: Upload = { field, filename, bytes: Buffer.alloc(0) };
-      uploads.push(upload);
-      const rest = Number(request.headers['content-length'] ?? 0) - size;
-      const bytes = new ByteCollector(Math.min(maxBytes, rest));
-      stream.on('data', (chunk: Buffer) => {
-        bytes.add(chunk);
-        fileBytes += chunk.length;
-        if (bytes.size > maxBytes) fail(tooLarge(field, maxBytes));
-        else if (fileBytes > maxTotalBytes) fail(tooLarge('The sum of the files', maxTotalBytes));
-      });
-      stream.on('end', () => {
-        upload.bytes = bytes.toBuffer();
-      });
-      stream.on('error', malformed);
+      files.take({ field, filename: sentName ?? '', content: stream, spec: declared }, fail);
     });
     parser.on('fieldsLimit', () =>
       fail(new GatewayError('invalid_request', `The form has more than ${maxFields} fields`)),
@@ -125,27 +112,32 @@ export function readMultipart(
     parser.on('filesLimit', () => fail(new GatewayError('invalid_request', 'The form has too many files')));
     parser.on('error', malformed);
     parser.on('finish', () => {
-      fileStore
-        .stored()
-        .then((stored) => {
+      files
+        .taken()
+        .then((taken) => {
           const body = checkForm(fields, new Set(counts.keys()), form);
           if (isOver) return;
           isOver = true;
-          resolve({ body, uploads, stored });
+          resolve({ body, ...taken });
         })
         .catch(fail);
     });
-    request.on('data', (chunk: Buffer) => {
+    const onData = (chunk: Buffer) => {
       size += chunk.length;
       if (size > maxBodyBytes) fail(tooLarge('The body', maxBodyBytes));
-    });
+      // Files copy what they are given, at the latest in the next tick.
+      else parser.write(chunk, () => setImmediate(release, chunk));
+    };
     const left = () => {
       if (!request.complete) fail(new GatewayError('invalid_request', 'The client left'));
     };
     request.on('close', left);
     // It may have left while its key was looked up.
     if (request.destroyed) left();
-    else request.pipe(parser);
+    request.on('data', onData);
+    request.on('end', () => {
+      if (!isOver) parser.end();
+    });
   });
 }
 

@@ -1,4 +1,4 @@
-/** The rate-limit headers of a model route (wire 14). */
+/** The rate-limit headers of a model route. */
 import type { RateState } from '../platform/admission/types.ts';
 
 export function setRateHeaders(

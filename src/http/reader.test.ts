@@ -41,9 +41,10 @@ describe('the reader of a whole answer', () => {
 
   it('is waited for when it is slow', async () => {
     client.pause();
-    expectReader(response, 100);
+    // All of it takes longer than that, but no part of it.
+    expectReader(response, 600);
     response.end(large);
-    const reading = setInterval(() => client.read(128 * 1024), 5);
+    const reading = setInterval(() => client.read(128 * 1024), 10);
     await once(response, 'close');
     clearInterval(reading);
     expect(response.writableFinished).toBe(true);
@@ -59,15 +60,16 @@ describe('the reader of a whole answer', () => {
   });
 
   it('has time again before its next question', async () => {
-    expectReader(response, 20);
+    expectReader(response, 300);
     response.end(large);
     client.resume();
     await once(response, 'close');
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(response.writableFinished).toBe(true);
+    await new Promise((resolve) => setTimeout(resolve, 400));
     const asked = once(server, 'request');
     client.write(question);
     [, response] = (await asked) as [unknown, ServerResponse];
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await new Promise((resolve) => setTimeout(resolve, 400));
     expect(response.destroyed).toBe(false);
   });
 });

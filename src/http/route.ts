@@ -11,6 +11,7 @@ import type { Leaving } from '../lib/presence.ts';
 import { createValidator, type Validator } from '../lib/schema.ts';
 import type { Caller } from '../platform/accounts/types.ts';
 import type { Platform } from '../platform/index.ts';
+import type { Kept } from '../platform/scratch/types.ts';
 import type { ClientKind } from './client.ts';
 import type { Dialect } from './errors.ts';
 
@@ -27,10 +28,11 @@ export type PathParams<P extends string> = P extends `${string}{${infer Name}}${
   ? { readonly [K in Name extends `${infer Bare}+` ? Bare : Name]: string } & PathParams<Rest>
   : unknown;
 
+/** A file of a form, which is there until the request is answered. */
 export interface Upload {
   field: string;
   filename: string;
-  bytes: Buffer;
+  content: Kept;
 }
 
 /** A file that went to storage while it was read. From here on it is the handler's to keep or to remove. */
@@ -55,8 +57,8 @@ export interface FileSpec {
   maxBytes: number;
   required?: boolean;
   /**
-   * A large file: it goes to storage piece by piece, to the key that this answers, and never stands in memory whole.
-   * What is refused, or whose client leaves before its end, is removed again.
+   * A file that stays beyond its request: it goes to storage, to the key that this answers. What is refused, or whose
+   * client leaves before its end, is removed again.
    */
   storeAt?(platform: Platform): Promise<string>;
 }
@@ -67,7 +69,7 @@ export interface MultipartSpec<F extends TSchema | undefined = TSchema | undefin
   fields?: F;
   /** Which fields are files. `image` also accepts `image[]`. */
   files: Readonly<Record<string, FileSpec>>;
-  /** How large all files in memory may be together. Absent: what the body may be. */
+  /** How large all files that are not stored may be together. Absent: what the body may be. */
   maxTotalBytes?: number;
   /** How large one field that is no file may be, or all of them where a file is stored. Default 1 MiB. */
   maxFieldBytes?: number;

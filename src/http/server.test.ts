@@ -27,7 +27,7 @@ describe('what is hardly HTTP, over a socket', () => {
       });
       socket.on('close', () => resolve(answer));
       socket.on('error', reject);
-      socket.setTimeout(5000, () => socket.destroy(new Error('no answer')));
+      socket.setTimeout(20_000, () => socket.destroy(new Error('no answer')));
     });
   }
 

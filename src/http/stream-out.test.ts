@@ -50,7 +50,7 @@ describe('a reader', () => {
 
   it('that is slow but reads is waited for', async () => {
     client.pause();
-    const { out, told } = open(100);
+    const { out, told } = open(1_000);
     fill(out, told);
     const reading = setInterval(() => client.read(128 * 1024), 5);
     while (!told.includes('resume')) await new Promise((resolve) => setTimeout(resolve, 20));

@@ -13,6 +13,7 @@ import type { Links, Objects } from './objects/types.ts';
 import type { Pictures } from './pictures/types.ts';
 import type { Recordings } from './recordings/types.ts';
 import type { Responses } from './responses/types.ts';
+import type { Scratch } from './scratch/types.ts';
 import type { Signatures } from './signatures/types.ts';
 import type { Vectors } from './vectors/types.ts';
 import type { Webhooks } from './webhooks/types.ts';
@@ -31,6 +32,7 @@ export interface Platform {
   readonly pictures: Pictures;
   readonly recordings: Recordings;
   readonly responses: Responses;
+  readonly scratch: Scratch;
   readonly signatures: Signatures;
   readonly usage: Usage;
   readonly vectors: Vectors;

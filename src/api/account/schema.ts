@@ -1,4 +1,4 @@
-/** The account routes as the router SDK parses them (wire 17): every key is required there, so every key is sent. */
+/** The account routes as the router SDK parses them: every key is required there, so every key is sent. */
 import Type, { type TProperties, type TSchema } from 'typebox';
 
 const orNull = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()]);

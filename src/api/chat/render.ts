@@ -2,10 +2,10 @@
 import type { ChatChoice, ChatResult, TokenLogprob, Usage } from '../../engines/contract/chat.ts';
 import type { ChatCompletion } from './schema.ts';
 
-/** The same on every answer and chunk: one SDK requires the key, and another takes no null (wire 2). */
+/** The same on every answer and chunk: one SDK requires the key, and another takes no null. */
 export const systemFingerprint = 'fp_roundhouse';
 
-/** The largest index that SDKs take is 127 (wire 19). */
+/** The largest index that SDKs take is 127. */
 export const maxToolCalls = 128;
 
 /** What every answer and every chunk of one says of itself. */
@@ -38,7 +38,7 @@ function toChoice({ text, reasoning, toolCalls, logprobs, finish }: ChatChoice, 
     refusal: null,
     reasoning: reasoning === '' ? null : reasoning,
   };
-  // The key stands only where there are calls: null or an empty list ends some clients (wire 2).
+  // The key stands only where there are calls: null or an empty list ends some clients.
   if (toolCalls.length > 0) message.tool_calls = toolCalls.slice(0, maxToolCalls).map(toToolCall);
   return {
     index,
@@ -52,7 +52,7 @@ function toChoice({ text, reasoning, toolCalls, logprobs, finish }: ChatChoice, 
 type WireToolCall = NonNullable<Choice['message']['tool_calls']>[number];
 
 function toToolCall({ id, name, arguments: text }: ChatChoice['toolCalls'][number]): WireToolCall {
-  // An empty string is no JSON, and one client takes it for an invalid call (wire 19).
+  // An empty string is no JSON, and one client takes it for an invalid call.
   return { id, type: 'function', function: { name, arguments: text === '' ? '{}' : text } };
 }
 

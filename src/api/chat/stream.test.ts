@@ -236,7 +236,7 @@ describe('a stream', () => {
         return value;
       });
     }
-    // `bytes` of a log probability is null where the shape of log probabilities says so (wire 2).
+    // `bytes` of a log probability is null where the shape of log probabilities says so.
     expect([...nulls].sort()).toEqual(['bytes', 'finish_reason', 'logprobs', 'refusal']);
   });
 

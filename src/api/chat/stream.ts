@@ -85,7 +85,7 @@ export class ChatRenderer implements BilledSink {
     if (heads !== undefined && piece !== '') this.#buffer += heads.reasoning + piece + stringEnd;
   }
 
-  /** Only the first piece of a call has its id, type and name: repeating them ends a client (wire 19). */
+  /** Only the first piece of a call has its id, type and name: repeating them ends a client. */
   tool(
     choice: number,
     engineIndex: number,
@@ -192,7 +192,7 @@ export class ChatRenderer implements BilledSink {
       `"arguments":"${args}${callEnd}`;
   }
 
-  /** A call without arguments has the arguments `{}`: an empty string is no JSON (wire 19). */
+  /** A call without arguments has the arguments `{}`: an empty string is no JSON. */
   #closeCall(call: CallHead): void {
     if (call.hasArguments) return;
     call.hasArguments = true;

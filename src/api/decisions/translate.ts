@@ -30,7 +30,7 @@ export function toOption(label: string, description: NullableEntry | undefined):
   return text === '' ? { label } : { label, description: text };
 }
 
-/** The aliases also take a list of parts: texts, and data as JSON (wire 19). Any other list is data. */
+/** The aliases also take a list of parts: texts, and data as JSON. Any other list is data. */
 export function toPartsText(state: Entry): string {
   if (!Array.isArray(state) || state.length === 0 || !state.every(isPart)) return toText(state);
   return state

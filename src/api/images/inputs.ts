@@ -1,10 +1,11 @@
 /**
  * The pictures that a request brings: references, images to edit, a mask, as files of a form, addresses or data URIs.
- * First which ones there are, then their bytes, proven to be pictures that the model takes.
+ * First which ones there are, then their content, proven to be pictures that the model takes.
  */
-import type { MediaFile } from '../../engines/contract/picture.ts';
+import type { PictureFile } from '../../engines/contract/picture.ts';
 import type { Upload } from '../../http/route.ts';
 import { tooLarge } from '../../http/too-large.ts';
+import { type Bytes, toContent } from '../../lib/content.ts';
 import { GatewayError, refusal } from '../../lib/errors.ts';
 import type { ImageModel } from '../../platform/catalog/index.ts';
 import type { Platform } from '../../platform/index.ts';
@@ -16,7 +17,7 @@ import { type EditImage, type ImageBody, maxImageBytes, maxTotalImageBytes } fro
 export interface Input {
   /** Where it stands in the request. */
   readonly param: string;
-  readonly source: string | Buffer;
+  readonly source: string | Bytes;
 }
 
 export interface Inputs {
@@ -25,8 +26,8 @@ export interface Inputs {
 }
 
 export interface ReadInputs {
-  readonly references: readonly MediaFile[];
-  readonly mask?: MediaFile;
+  readonly references: readonly PictureFile[];
+  readonly mask?: PictureFile;
 }
 
 /** Files first, then what the body names, in the order of its fields. Pure. */
@@ -37,9 +38,9 @@ export function toInputs(body: ImageBody, uploads: readonly Upload[], model: Ima
   if (maskFile !== undefined) checkParameter('mask', maskFile, model);
   const { images, input_references: named } = body;
   const references = [
-    ...files.map(({ bytes }, index) => ({
+    ...files.map(({ content }, index) => ({
       param: files.length === 1 ? 'image' : `image[${index}]`,
-      source: bytes,
+      source: content,
     })),
     ...(images ?? []).map((image, index) => toInput(image, `images[${index}]`)),
     ...(named ?? []).map(({ image_url: { url } }, index) => ({
@@ -54,7 +55,7 @@ export function toInputs(body: ImageBody, uploads: readonly Upload[], model: Ima
   }
   const mask =
     maskFile !== undefined
-      ? { param: 'mask', source: maskFile.bytes }
+      ? { param: 'mask', source: maskFile.content }
       : body.mask === undefined || body.mask === null
         ? undefined
         : toInput(body.mask, 'mask');
@@ -87,14 +88,15 @@ export async function readInputs(
   let totalBytes = 0;
 
   async function read({ param, source }: Input, kinds: readonly PictureKind[], stop: AbortSignal) {
-    const bytes =
+    const content = toContent(
       typeof source === 'string'
         ? await attachments.read(source, { param, maxBytes: maxImageBytes }, stop)
-        : source;
-    totalBytes += bytes.length;
+        : source,
+    );
+    totalBytes += content.length;
     if (totalBytes > maxTotalImageBytes) throw tooLarge('The sum of the images', maxTotalImageBytes);
-    const { mediaType, bytes: accepted } = await pictures.accept(bytes, { param, kinds }, stop);
-    return { mediaType, bytes: accepted };
+    const { mediaType, content: accepted } = await pictures.accept(content, { param, kinds }, stop);
+    return { mediaType, content: accepted };
   }
 
   const readings = [

@@ -48,7 +48,7 @@ export function toCompleted(made: MadeImages, created: number): readonly ServerE
   return [{ event: data.type, data }, done];
 }
 
-/** Here the code is a word, unlike in a whole answer (wire 7). */
+/** Here the code is a word, unlike in a whole answer. */
 export function toFailure({ kind, message }: GatewayError): readonly ServerEvent[] {
   const { errorType, type } = errorTable[kind];
   const data = { type: 'error', error: { code: errorType, message, param: null, type } };

@@ -81,7 +81,7 @@ interface RouteKind {
   readonly form: 'url' | 'b64_json';
 }
 
-/** The AI SDK edits without saying a form, and then wants base64 (wire 19). */
+/** The AI SDK edits without saying a form, and then wants base64. */
 const aiSdkAgent = /^ai(?:\/|-sdk-)/;
 
 async function answer(

@@ -1,4 +1,4 @@
-/** What the rerank route takes and answers (wire 20.18). Null means omitted; unknown fields are ignored. */
+/** What the rerank route takes and answers. Null means omitted; unknown fields are ignored. */
 import Type, { type Static, type TSchema } from 'typebox';
 
 /** What Cohere takes. Each is read together with the query: a thousand are a thousand runs of the model. */

@@ -59,7 +59,7 @@ function toReferenceIds(input: ResponsesBody['input']): readonly string[] {
   return [...ids];
 }
 
-/** One provider refers to reasoning that was never kept, inside of a tool loop: it is skipped (wire 19). */
+/** One provider refers to reasoning that was never kept, inside of a tool loop: it is skipped. */
 function checkReferences(input: ResponsesBody['input'], known: Earlier['items']): void {
   if (!Array.isArray(input)) return;
   for (const [index, item] of input.entries()) {

@@ -52,7 +52,7 @@ export interface FrameHead {
   readonly model: string;
 }
 
-/** What was asked is told as it holds: defaults filled in, null where nothing was said (wire 4). */
+/** What was asked is told as it holds: defaults filled in, null where nothing was said. */
 export function toFrame(
   { id, createdAt, model }: FrameHead,
   body: ResponsesBody,
@@ -167,7 +167,7 @@ export function toCallName(callId: string, name: string): string {
   return `"call_id":${json(callId)},"name":${json(name)}`;
 }
 
-/** A call without arguments has the arguments `{}`: an empty string is no JSON (wire 19). */
+/** A call without arguments has the arguments `{}`: an empty string is no JSON. */
 export const noArguments = '{}' as JsonBytes;
 
 /** The inside of a JSON array. */

@@ -1,5 +1,6 @@
 /** What reaches the engine of a request, and what is refused with the field's name. */
 import { describe, expect, test } from 'vitest';
+import { computing } from '../../../test/support/computing.ts';
 import { createResponsesShell } from '../../../test/support/responses-shell.ts';
 
 const loaded = { type: 'text' as const, text: 'loaded' };
@@ -430,14 +431,14 @@ describe('tools', () => {
     const count = 30_000;
     const many = Array.from({ length: count }, (_, index) => ({ type: 'function', name: name(index) }));
     const last = Array.from({ length: count }, () => ({ type: 'function', name: name(count - 1) }));
-    const startedAt = performance.now();
+    const computed = computing();
     const request = await shell.request({
       tools: many,
       tool_choice: { type: 'allowed_tools', mode: 'auto', tools: last },
     });
     expect(request.tools).toEqual([{ name: name(count - 1) }]);
     // Every one against every other took 20 s.
-    expect(performance.now() - startedAt).toBeLessThan(3_000);
+    expect(computed()).toBeLessThan(3_000);
   });
 
   test('[RESP-15] parallel_tool_calls reaches the engine', async () => {

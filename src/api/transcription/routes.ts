@@ -42,7 +42,7 @@ export const createTranscription = defineRoute({
     const { model } = platform.catalog.resolve('transcription', body.model);
     const wanted: Wanted = {
       model,
-      sound: toSound(body, uploads[0]?.bytes),
+      sound: toSound(body, await uploads[0]?.content.toBuffer()),
       language: toLanguage(body, model),
       guidance: body.prompt ?? undefined,
       temperature: body.temperature ?? undefined,

@@ -56,7 +56,8 @@ async function readMedium({ use, source, param }: AskedMedium, tools: Tools, sig
     case 'image': {
       const bytes = await load(source, param, maxImageBytes, tools, signal);
       const kinds = ['jpeg', 'png', 'webp', 'heic', 'heif'] as const;
-      return tools.pictures.accept(bytes, { param, kinds }, signal);
+      const { content, mediaType } = await tools.pictures.accept(bytes, { param, kinds }, signal);
+      return { bytes: await content.toBuffer(), mediaType };
     }
     case 'video': {
       const bytes = await load(source, param, maxFilmBytes, tools, signal);

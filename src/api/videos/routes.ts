@@ -34,7 +34,7 @@ export const createVideo = defineRoute({
     const { body, uploads, caller, signal } = call;
     const { catalog, inference, jobs, webhooks } = platform;
     const { model } = catalog.resolve('video', body.model);
-    const asked = toVideo(body, uploads[0]?.bytes, model);
+    const asked = toVideo(body, await uploads[0]?.content.toBuffer(), model);
     const callbackUrl = body.callback_url ?? undefined;
     if (callbackUrl !== undefined) webhooks.checkUrl(callbackUrl, 'callback_url');
     const job = await inference.enter(toOperation(call, 'video'), model, async () => {

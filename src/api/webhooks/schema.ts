@@ -1,4 +1,4 @@
-/** What the secret routes answer (wire 11). Times are Unix seconds. */
+/** What the secret routes answer. Times are Unix seconds. */
 import Type from 'typebox';
 
 export const SecretAnswer = Type.Object(

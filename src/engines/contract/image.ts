@@ -1,5 +1,5 @@
 /** The image port: a prompt, and pictures to start from, to pictures. */
-import type { MediaFile, PictureFormat } from './picture.ts';
+import type { PictureFile, PictureFormat } from './picture.ts';
 
 export interface ImageRequest {
   /** What the engine calls the model. */
@@ -21,9 +21,9 @@ export interface ImageRequest {
   readonly outputCompression?: number;
   readonly background: 'auto' | 'opaque' | 'transparent';
   /** Pictures to work from, each png, jpeg or webp and whole. Present: it is an edit. */
-  readonly references: readonly MediaFile[];
+  readonly references: readonly PictureFile[];
   /** A png: where it is clear, the first reference is drawn anew. */
-  readonly mask?: MediaFile;
+  readonly mask?: PictureFile;
   readonly script?: Readonly<Record<string, unknown>>;
 }
 

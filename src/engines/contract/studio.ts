@@ -2,6 +2,7 @@
  * A studio: a child process where an engine's own code draws, films and plays, so that work of seconds never stands
  * in the way of a request. An engine names the module; the studio loads it in the process and gives it tools.
  */
+import type { Bytes } from '../../lib/content.ts';
 import type { MediaFile, PictureFormat, Pixels } from './picture.ts';
 
 export interface Studio {
@@ -17,7 +18,7 @@ export interface StudioOrder {
   readonly module: URL;
   readonly request: unknown;
   /** Files and other bytes that it works from. */
-  readonly inputs: readonly Uint8Array[];
+  readonly inputs: readonly Bytes[];
   /** More output than this is a failure. */
   readonly maxBytes: number;
   /** Of processor time. */

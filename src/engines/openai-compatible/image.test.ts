@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createMockEngine, type MockEngine, type MockRequest } from '../../../test/support/mock-engine.ts';
 import { formOf } from '../../../test/support/mock-form.ts';
 import { createNearStudio, readPixels, writePixels } from '../../../test/support/near-studio.ts';
+import { toContent } from '../../lib/content.ts';
 import { Wheel } from '../../lib/wheel.ts';
 import type { Engine } from '../contract/engine.ts';
 import type { ImageRequest } from '../contract/image.ts';
@@ -44,7 +45,10 @@ function engine(flavor: FlavorName, changes: { timeoutMs?: number } = {}): Engin
 }
 
 const picture = Buffer.from('a picture, as far as this port can tell');
-const file = (text: string, mediaType = 'image/png') => ({ bytes: Buffer.from(text), mediaType });
+const file = (text: string, mediaType = 'image/png') => ({
+  content: toContent(Buffer.from(text)),
+  mediaType,
+});
 const request = (changes: Partial<ImageRequest> = {}): ImageRequest => ({
   model: 'Org/Painter',
   prompt: 'a fox',
@@ -242,7 +246,8 @@ describe('an edit', () => {
     answer(edits);
     const data = Uint8Array.from([9, 9, 9, 0, 9, 9, 9, 255, 200, 200, 200, 100, 0, 0, 0, 255]);
     const mask = await writePixels({ width: 2, height: 2, data }, { format: 'png' });
-    await generate(flavor, { references: [file('one')], mask });
+    const content = toContent(mask.bytes);
+    await generate(flavor, { references: [file('one')], mask: { content, mediaType: mask.mediaType } });
     const { files } = await formOf(mock.others[0]!);
     expect(files[1]?.slice(0, 3)).toEqual([field, 'mask.png', 'image/png']);
     const turned = (await readPixels(files[1]![3])).data;
@@ -265,7 +270,7 @@ describe('an edit', () => {
   it('of many megabytes arrives whole', async () => {
     answer(edits);
     const bytes = Buffer.alloc(20 * 1024 * 1024, 'picture');
-    await generate('sglang', { references: [{ bytes, mediaType: 'image/png' }] });
+    await generate('sglang', { references: [{ content: toContent(bytes), mediaType: 'image/png' }] });
     expect((await formOf(mock.others[0]!)).files[0]?.[3].equals(bytes)).toBe(true);
   });
 });

@@ -2,9 +2,10 @@
  * The image port: a prompt as JSON, or with pictures in a form; pictures back as base64, or as links. A link is followed
  * to the engine's own origin and nowhere else: an engine cannot send the gateway to another host.
  */
+import { toContent } from '../../lib/content.ts';
 import { GatewayError } from '../../lib/errors.ts';
 import type { GeneratedImage, ImagePort, ImageRequest } from '../contract/image.ts';
-import type { MediaFile, PictureFormat } from '../contract/picture.ts';
+import type { PictureFile, PictureFormat } from '../contract/picture.ts';
 import type { Studio } from '../contract/studio.ts';
 import type { Address } from './address.ts';
 import { EngineRefusal, failures } from './failures.ts';
@@ -73,8 +74,9 @@ function toForm(fields: Fields, { references }: ImageRequest, mask: FormFile | u
   return new Form(texts, mask === undefined ? files : [...files, mask]);
 }
 
-function toFile(field: string, name: string, { bytes, mediaType }: MediaFile): FormFile {
-  return { field, filename: `${name}.${mediaType.slice('image/'.length)}`, type: mediaType, bytes };
+function toFile(field: string, name: string, { content, mediaType }: PictureFile): FormFile {
+  const filename = `${name}.${mediaType.slice('image/'.length)}`;
+  return { field, filename, type: mediaType, bytes: content };
 }
 
 async function toMaskFile(
@@ -90,8 +92,8 @@ async function toMaskFile(
     });
   }
   if (taken.anew === 'clear') return toFile(taken.field, 'mask', mask);
-  const bytes = await whitenMask(mask.bytes, studio, signal);
-  return toFile(taken.field, 'mask', { bytes, mediaType: 'image/png' });
+  const content = toContent(await whitenMask(mask.content, studio, signal));
+  return toFile(taken.field, 'mask', { content, mediaType: 'image/png' });
 }
 
 /** What stands in one item of an answer. */

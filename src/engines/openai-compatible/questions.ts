@@ -78,9 +78,10 @@ export function createQuestions({ address, headers, ...parts }: QuestionParts): 
 
   return {
     post: (place, body, read, signal) => ask(place, { headers, body: toBodyText(body) }, read, signal),
-    postForm(place, { type, length, pieces }, read, signal) {
-      const own = ['content-type', type, 'content-length', String(length), ...untyped];
-      return ask(place, { headers: own, body: Readable.from(pieces, { objectMode: false }) }, read, signal);
+    postForm(place, form, read, signal) {
+      const own = ['content-type', form.type, 'content-length', String(form.length), ...untyped];
+      const body = Readable.from(form.pieces(), { objectMode: false });
+      return ask(place, { headers: own, body }, read, signal);
     },
     fetch: (path, signal) => send({ method: 'GET', path, headers: untyped }, (bytes) => bytes, signal),
     remove: (path, signal) => send({ method: 'DELETE', path, headers: untyped }, () => {}, signal),

@@ -1,5 +1,6 @@
 /** Masks the other way: OpenAI draws anew what is clear, most engines what is white. Turned round in the studio. */
 import assert from 'node:assert';
+import type { Bytes } from '../../lib/content.ts';
 import type { Render, Studio } from '../contract/studio.ts';
 
 const module = new URL(import.meta.url);
@@ -7,13 +8,13 @@ const maxBytes = 64 * 1024 * 1024;
 const maxCpuMs = 20_000;
 
 export async function whitenMask(
-  bytes: Buffer,
+  mask: Bytes,
   studio: Studio | undefined,
   signal: AbortSignal,
 ): Promise<Buffer> {
   assert(studio !== undefined, 'an engine that is configured has a studio');
   const pieces: Uint8Array[] = [];
-  const order = { module, request: {}, inputs: [bytes], maxBytes, maxCpuMs };
+  const order = { module, request: {}, inputs: [mask], maxBytes, maxCpuMs };
   for await (const piece of studio.render(order, signal)) pieces.push(piece);
   return Buffer.concat(pieces);
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createNearStudio, readPixels } from '../../../test/support/near-studio.ts';
+import { toContent } from '../../lib/content.ts';
 import { createLog } from '../../lib/log.ts';
 import { createStudio } from '../../platform/media/studio.ts';
 import type { ImageRequest } from '../contract/image.ts';
@@ -18,6 +19,8 @@ const asked: ImageRequest = {
   background: 'auto',
   references: [],
 };
+
+const toPicture = (bytes: Buffer) => ({ content: toContent(bytes), mediaType: 'image/png' });
 
 function open() {
   const studio = createNearStudio();
@@ -102,13 +105,11 @@ describe('the sandbox’s images', () => {
 
   it('start from references and stay inside a mask', async () => {
     const { one, studio } = open();
-    const reference = { bytes: await one({ prompt: 'a house in the hills' }), mediaType: 'image/png' };
-    const clear = {
-      bytes: await one({ prompt: 'a heart', background: 'transparent' }),
-      mediaType: 'image/png',
-    };
-    const before = (await readPixels(reference.bytes)).data;
-    const opening = (await readPixels(clear.bytes)).data;
+    const house = await one({ prompt: 'a house in the hills' });
+    const heart = await one({ prompt: 'a heart', background: 'transparent' });
+    const [reference, clear] = [toPicture(house), toPicture(heart)];
+    const before = (await readPixels(house)).data;
+    const opening = (await readPixels(heart)).data;
     const after = (
       await readPixels(await one({ prompt: 'a robot in the desert', references: [reference], mask: clear }))
     ).data;
@@ -123,7 +124,7 @@ describe('the sandbox’s images', () => {
     }
     expect(kept).toBeGreaterThan(100);
     expect(changed).toBeGreaterThan(500);
-    expect(studio.orders.at(-1)?.inputs).toEqual([reference.bytes, clear.bytes]);
+    expect(studio.orders.at(-1)?.inputs).toEqual([reference.content, clear.content]);
   });
 
   it('fail as the model’s script says: before, after some pictures, or with no picture at all', async () => {
@@ -184,7 +185,7 @@ describe('the sandbox’s images', () => {
     await expect(createSandboxImage(broken).generate(asked, never)).rejects.toThrow('the studio is closed');
   });
 
-  it('[IMG-37] come out of the studio’s own process, the same as ever', { timeout: 30_000 }, async () => {
+  it('[IMG-37] come out of the studio’s own process, the same as ever', async () => {
     const studio = createStudio({ log: createLog('silent') });
     try {
       const port = createSandboxImage(studio);
@@ -193,11 +194,8 @@ describe('the sandbox’s images', () => {
       expect(again).toEqual([first, second]);
       const { data } = await readPixels(first!.bytes);
       expect(data).toEqual((await readPixels((await open().generate({ count: 2 }))[0]!.bytes)).data);
-      const mask = {
-        bytes: await open().one({ background: 'transparent', prompt: 'a heart' }),
-        mediaType: 'image/png',
-      };
-      const reference = { bytes: second!.bytes, mediaType: 'image/png' };
+      const mask = toPicture(await open().one({ background: 'transparent', prompt: 'a heart' }));
+      const reference = toPicture(second!.bytes);
       expect(await port.generate({ ...asked, references: [reference], mask }, never)).toHaveLength(1);
     } finally {
       await studio.close();

@@ -47,7 +47,7 @@ async function draw(studio: Studio, request: ImageRequest, signal: AbortSignal):
     {
       module,
       request: toOrder(request),
-      inputs: files.map(({ bytes }) => bytes),
+      inputs: files.map(({ content }) => content),
       maxBytes: area * bytesPerPixel + count * leastBytes,
       maxCpuMs: leastCpuMs + (area / 1e6) * cpuMsPerMegapixel,
       isAwaited: true,

@@ -35,7 +35,7 @@ export function toCommonEnd({ status, billedSeconds, error, errorCode }: Job, co
 }
 
 /**
- * OpenAI's clients wait only while a job is `queued` or `in_progress`, and read `error` as an object or null (wire 5).
+ * OpenAI's clients wait only while a job is `queued` or `in_progress`, and read `error` as an object or null.
  * Everybody else reads the job as it is.
  */
 export function forClient(client: ClientKind, plain: PlainJob, job: Job): PlainJob {

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { Bytes, Content } from '../../lib/content.ts';
 import { createLog } from '../../lib/log.ts';
 import { JobFailure } from './failure.ts';
 import { createPool, type MediaLimits, type MediaPool } from './pool.ts';
@@ -8,8 +9,8 @@ const stub = new URL('../../../test/support/media-stub.ts', import.meta.url);
 const missing = new URL('../../../test/support/media-missing.ts', import.meta.url);
 const usual: MediaLimits = {
   processes: 2,
-  queueMs: 10_000,
-  timeoutMs: 5_000,
+  queueMs: 30_000,
+  timeoutMs: 30_000,
   cpuMs: 60_000,
   memoryMb: 400,
   idleMs: 60_000,
@@ -58,6 +59,22 @@ async function ask(pool: MediaPool, input: string | Buffer, signal = never): Pro
 function pieces(pool: MediaPool, signal = never, maxBytes = 1e9): AsyncGenerator<Uint8Array> {
   const options = { container: 'wav', sampleRate: 16_000, maxSeconds: 10 } as const;
   return pool.run({ kind: 'decode', options, input: Buffer.alloc(0), maxBytes }, signal);
+}
+
+/** Each piece in the same memory, as a file is read. */
+function slowly(texts: readonly string[]): Content {
+  const length = texts.reduce((sum, text) => sum + text.length, 0);
+  return {
+    length,
+    async *pieces() {
+      const memory = Buffer.alloc(length);
+      for (const text of texts) {
+        yield memory.subarray(0, memory.write(text));
+        memory.fill('?');
+      }
+    },
+    toBuffer: async () => Buffer.from(texts.join('')),
+  };
 }
 
 async function until(condition: () => boolean): Promise<void> {
@@ -123,7 +140,11 @@ describe('a media process', () => {
     ['grow', 'memory'],
     ['outside', 'outside'],
   ])('that does %s fails its own job (%s) and is replaced', async (what, reason) => {
-    const pool = open({ timeoutMs: what === 'hang' ? 500 : 20_000, cpuMs: 1_000 });
+    // Short only where it is what ends it.
+    const pool = open({
+      timeoutMs: what === 'hang' ? 1_500 : 30_000,
+      cpuMs: what === 'spin' ? 1_000 : 60_000,
+    });
     await ask(pool, 'a');
     const [before] = pool.pids;
     const failure = await ask(pool, what).catch((error: unknown) => error);
@@ -205,6 +226,57 @@ describe('a media process', () => {
     await expect(job).rejects.toThrow('left');
     expect(await ask(pool, 'ab')).toBe('2');
     expect(pool.pids).not.toEqual(before);
+  });
+
+  it('takes an input piece by piece, several of them one behind the other', async () => {
+    const pool = open();
+    const run = async (input: readonly Bytes[]) => {
+      const job = { kind: 'probe', options: { container: 'wav' }, input, maxBytes: 0 } as const;
+      return ((await pool.run(job, never).next()).value as { container: string }).container;
+    };
+    const large = slowly(Array.from({ length: 40 }, () => 'a'.repeat(100_000)));
+    expect(await run([large, Buffer.from('b'), slowly([])])).toBe('4000001');
+    // Nothing is left of it in the pipe.
+    await expect(run([slowly(['prob', 'lem'])])).rejects.toThrow(JobFailure);
+  });
+
+  it('that is stopped while its input is on the way is free again, and stays', async () => {
+    const pool = open({ processes: 1 });
+    await ask(pool, 'x');
+    const before = pool.pids;
+    const leaving = new AbortController();
+    let handed = 0;
+    const input: Content = {
+      ...slowly([]),
+      length: 3_000_000,
+      async *pieces() {
+        for (;;) {
+          if (++handed === 3) leaving.abort(new Error('the client left'));
+          // Its file is gone with the client.
+          if (handed === 4) throw new Error('the file is closed');
+          yield Buffer.alloc(1000);
+        }
+      },
+    };
+    const job = { kind: 'probe', options: { container: 'wav' }, input, maxBytes: 0 } as const;
+    await expect(pool.run(job, leaving.signal).next()).rejects.toThrow('the client left');
+    expect(await ask(pool, 'four')).toBe('4');
+    expect(pool.pids).toEqual(before);
+  });
+
+  it('whose input cannot be read fails with its job, and another one takes its place', async () => {
+    const pool = open({ processes: 1 });
+    const input: Content = {
+      ...slowly([]),
+      length: 10,
+      // biome-ignore lint/correctness/useYield: it fails before there is anything
+      async *pieces() {
+        throw new Error('the disk is broken');
+      },
+    };
+    const job = { kind: 'probe', options: { container: 'wav' }, input, maxBytes: 0 } as const;
+    await expect(pool.run(job, never).next()).rejects.toThrow('the disk is broken');
+    expect(await ask(pool, 'four')).toBe('4');
   });
 
   it('that makes more than it may fails', async () => {

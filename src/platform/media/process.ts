@@ -4,6 +4,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
+import { type Bytes, type Content, toContent } from '../../lib/content.ts';
 import { JobFailure } from './failure.ts';
 import type { FromProgram, ToProgram } from './program/protocol.ts';
 import type { Command } from './walls.ts';
@@ -15,7 +16,7 @@ export interface ProcessLimits {
 }
 
 /** One file, or several that are handed over one behind the other. */
-export type JobInput = Uint8Array | readonly Uint8Array[];
+export type JobInput = Bytes | readonly Bytes[];
 
 export interface ProcessEnd {
   readonly code: number | null;
@@ -29,6 +30,8 @@ export type Answer = Extract<FromProgram, { type: 'part' | 'done' | 'fail' }>;
 type Report = Extract<FromProgram, { type: 'ready' | 'unavailable' }>;
 
 const lastWordsLength = 2_000;
+/** What is said instead of the rest of an input that nobody wants any more. */
+const silence = Buffer.alloc(64 * 1024);
 const bytesPerMb = 1024 * 1024;
 
 export class MediaProcess {
@@ -46,6 +49,7 @@ export class MediaProcess {
   #cpuMs = 0;
   #jobCpuMs = 0;
   #mostCpuMs: number;
+  #isStopped = false;
 
   constructor(command: Command, limits: ProcessLimits) {
     this.#limits = limits;
@@ -107,11 +111,40 @@ export class MediaProcess {
     this.#cpuMs += this.#jobCpuMs;
     this.#jobCpuMs = 0;
     this.#mostCpuMs = mostCpuMs;
-    const pieces = input instanceof Uint8Array ? [input] : input;
-    const inputBytes = pieces.reduce((sum, { byteLength }) => sum + byteLength, 0);
+    this.#isStopped = false;
+    const isOne = input instanceof Uint8Array || 'pieces' in input;
+    const contents = (isOne ? [input] : input).map(toContent);
+    const inputBytes = contents.reduce((sum, { length }) => sum + length, 0);
     this.#send({ type: 'run', kind, options, inputBytes });
-    // As they are, without a copy; what the pipe does not take at once is written piece by piece.
-    for (const piece of pieces) if (piece.byteLength > 0) this.#child.stdin?.write(piece);
+    void this.#hand(contents, inputBytes);
+  }
+
+  /**
+   * Hands the input over as fast as it is taken. A job that is stopped meanwhile still gets as many bytes as it was told,
+   * so that its process finds the beginning of the next one's.
+   */
+  async #hand(contents: readonly Content[], inputBytes: number): Promise<void> {
+    let left = inputBytes;
+    try {
+      for (const content of contents)
+        for await (const piece of content.pieces()) {
+          if (this.#isStopped || this.isOver) break;
+          await this.#write(piece);
+          left -= piece.byteLength;
+        }
+    } catch (error) {
+      // Whoever stops a job may take its input away.
+      if (!this.#isStopped) this.kill(new JobFailure('job', `its input cannot be read: ${error}`));
+    }
+    for (; left > 0 && !this.isOver; left -= silence.length) await this.#write(silence.subarray(0, left));
+  }
+
+  /** Resolves when it has been taken, or there is nobody to take it. */
+  #write(piece: Uint8Array): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#child.stdin === null) resolve();
+      else this.#child.stdin.write(piece, () => resolve());
+    });
   }
 
   /** The next answer. A silence of `timeoutMs` is a hang, and ends the process. */
@@ -141,6 +174,7 @@ export class MediaProcess {
 
   /** Nobody wants the job any more; it answers with its end. */
   stop(): void {
+    this.#isStopped = true;
     this.#send({ type: 'stop' });
   }
 

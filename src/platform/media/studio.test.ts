@@ -181,7 +181,8 @@ describe('a studio', () => {
     await expect(rendering.next()).rejects.toThrow('left');
     const started = performance.now();
     while (isAlive(pid)) await new Promise((resolve) => setTimeout(resolve, 50));
-    expect(performance.now() - started).toBeLessThan(2_500);
+    // Left alone it would go on for a minute of computing; a busy machine may be a moment late.
+    expect(performance.now() - started).toBeLessThan(6_000);
   });
 
   it.each([
@@ -193,7 +194,8 @@ describe('a studio', () => {
     ['outside', 'unreachable'],
   ])('says that a render failed which does %s (%s), and does the next', async (act, kind) => {
     const studio = open({ memoryMb: 300, processes: 1 });
-    await expect(run({ act }, { studio, maxCpuMs: 1_000 })).rejects.toMatchObject({
+    const maxCpuMs = act === 'spin' ? 1_000 : 60_000;
+    await expect(run({ act }, { studio, maxCpuMs })).rejects.toMatchObject({
       name: 'GatewayError',
       kind,
       permanent: false,

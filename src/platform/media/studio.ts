@@ -5,6 +5,7 @@
 import assert from 'node:assert';
 import { fileURLToPath } from 'node:url';
 import type { Studio } from '../../engines/contract/studio.ts';
+import { toContent } from '../../lib/content.ts';
 import { GatewayError } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import { JobFailure } from './failure.ts';
@@ -68,7 +69,7 @@ export function createStudio({ log, limits, modules = ownModules() }: StudioPart
 
     async *render({ module, request, inputs, maxBytes, maxCpuMs, isAwaited = false }, signal) {
       assert(module.href.startsWith(modules.href), `a render is a file of an engine: ${module.href}`);
-      const inputLengths = inputs.map(({ byteLength }) => byteLength);
+      const inputLengths = inputs.map((input) => toContent(input).length);
       const options = { module: module.href, request, inputLengths };
       const job = { kind: 'render', options, input: inputs, maxBytes, maxCpuMs } as const;
       try {

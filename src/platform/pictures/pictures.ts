@@ -3,6 +3,7 @@
  * Keeps nothing and needs no store.
  */
 import type { PictureFormat } from '../../engines/contract/picture.ts';
+import { type Bytes, type Content, firstPiece, inMemory, toContent } from '../../lib/content.ts';
 import { GatewayError, refusal } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import { JobFailure } from '../media/failure.ts';
@@ -57,15 +58,15 @@ export function createPictures({
   async function run<Kind extends keyof PictureJobKinds>(
     kind: Kind,
     options: PictureJobKinds[Kind]['options'],
-    input: Buffer,
+    input: Bytes,
     signal: AbortSignal,
-  ): Promise<{ made: Buffer; result: PictureJobKinds[Kind]['result'] }> {
+  ): Promise<{ made: Content; result: PictureJobKinds[Kind]['result'] }> {
     const job: Job<Kind, PictureJobKinds> = { kind, options, input, maxBytes: mostOutputBytes };
     const parts: Uint8Array[] = [];
     const answers = pool.run(job, signal);
     for (;;) {
       const step = await answers.next();
-      if (step.done) return { made: Buffer.concat(parts), result: step.value };
+      if (step.done) return { made: inMemory(parts), result: step.value };
       parts.push(step.value);
     }
   }
@@ -75,14 +76,16 @@ export function createPictures({
       return pool.pids;
     },
 
-    async accept(bytes, options, signal) {
+    async accept(file, options, signal) {
       signal.throwIfAborted();
       const { param } = options;
-      const kind = toAccepted(bytes, options);
+      const content = toContent(file);
+      const kind = toAccepted(await firstPiece(content), options);
+      checkLength(content, (problem) => refusal(param, problem));
       try {
-        const { made, result } = await run('accept', { kind }, bytes, signal);
+        const { made, result } = await run('accept', { kind }, content, signal);
         const { isKept, format, width, height } = result;
-        return { bytes: isKept ? bytes : made, mediaType: toMediaType(format), width, height };
+        return { content: isKept ? content : made, mediaType: toMediaType(format), width, height };
       } catch (error) {
         throw toFailure(error, limits, (problem, cause) => refusal(param, problem, cause));
       }
@@ -92,11 +95,12 @@ export function createPictures({
       signal.throwIfAborted();
       const kind = sniffPicture(bytes);
       if (kind === undefined) throw badAnswer('is none of a known kind');
-      checkBytes(bytes, badAnswer);
+      checkLength(bytes, badAnswer);
       try {
         const { made, result } = await run('finish', { kind, format, compression, isOpaque }, bytes, signal);
         const { isKept, width, height, isTransparent } = result;
-        return { bytes: isKept ? bytes : made, mediaType: toMediaType(format), width, height, isTransparent };
+        const finished = isKept ? bytes : await made.toBuffer();
+        return { bytes: finished, mediaType: toMediaType(format), width, height, isTransparent };
       } catch (error) {
         throw toFailure(error, limits, badAnswer);
       }
@@ -110,16 +114,16 @@ function ownProgram(): URL {
   return new URL('./program/program.ts', import.meta.url);
 }
 
-function toAccepted(bytes: Buffer, { param, kinds }: AcceptOptions): PictureKind {
-  if (bytes.length === 0) throw refusal(param, 'is empty');
-  const kind = sniffPicture(bytes);
+/** `start`: its first bytes. */
+function toAccepted(start: Buffer, { param, kinds }: AcceptOptions): PictureKind {
+  if (start.length === 0) throw refusal(param, 'is empty');
+  const kind = sniffPicture(start);
   if (kind === undefined || !kinds.includes(kind))
     throw refusal(param, `is not a picture of an accepted kind: ${toKindList(kinds)}`);
-  checkBytes(bytes, (problem) => refusal(param, problem));
   return kind;
 }
 
-function checkBytes({ length }: Buffer, toError: ToError): void {
+function checkLength({ length }: Pick<Content, 'length'>, toError: ToError): void {
   if (length > mostInputMb * bytesPerMb) throw toError(`is larger than the limit of ${mostInputMb} MB`);
 }
 

@@ -3,7 +3,8 @@
  * time, memory and pixels, no network, no file but what they are handed. Loses nothing when a process dies but the
  * one picture, which is then refused.
  */
-import type { MediaFile, PictureFormat } from '../../engines/contract/picture.ts';
+import type { MediaFile, PictureFile, PictureFormat } from '../../engines/contract/picture.ts';
+import type { Bytes } from '../../lib/content.ts';
 
 export type PictureKind = 'png' | 'jpeg' | 'webp' | 'gif' | 'heic' | 'heif' | 'avif';
 
@@ -21,7 +22,7 @@ export interface AcceptOptions {
   readonly kinds: readonly PictureKind[];
 }
 
-export interface AcceptedPicture extends MediaFile {
+export interface AcceptedPicture extends PictureFile {
   readonly width: number;
   readonly height: number;
 }
@@ -47,7 +48,7 @@ export interface Pictures {
    * picture as it is looked at. Rejects with `invalid_request` naming `param` when the bytes are no picture of an
    * accepted kind, broken, or larger than can be drawn.
    */
-  accept(bytes: Buffer, options: AcceptOptions, signal: AbortSignal): Promise<AcceptedPicture>;
+  accept(file: Bytes, options: AcceptOptions, signal: AbortSignal): Promise<AcceptedPicture>;
   /**
    * An engine's picture as the client asked for it. Stays the bytes that it is where nothing has to change. Rejects with
    * `unreachable` when the engine's bytes are no picture, or one that is too large to be written anew.

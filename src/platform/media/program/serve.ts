@@ -52,6 +52,7 @@ export async function serve(load: (seal: Seal) => Promise<object>): Promise<void
     const watch = setInterval(pulse, pulseMs);
     try {
       const input = await readInput(inputBytes);
+      output.throwIfStopped();
       const result = await job(input, options, output);
       pulse();
       send({ type: 'done', result });
