@@ -65,7 +65,7 @@ beforeAll(async () => {
     'egress: { allowedNetworks: [127.0.0.2/32] }\nlimits: { requestsPerMinute: 10000, concurrent: 8 }\n',
   );
   gateway = await startGatewayProcess(folder);
-}, 30_000);
+}, 120_000);
 afterAll(async () => {
   await gateway[Symbol.asyncDispose]();
   redirector.close();

@@ -81,4 +81,4 @@ it('[BILL-28] kill -9 under load: after the restart the ledger holds every answe
     await fetch(`${third.url}/activity?date=${new Date().toISOString().slice(0, 10)}`, { headers })
   ).json()) as typeof activity;
   expect(again.data.reduce((sum, row) => sum + row.requests, 0)).toBe(counted);
-}, 60_000);
+}, 120_000);

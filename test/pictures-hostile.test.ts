@@ -43,7 +43,7 @@ function weigh(): void {
 
 async function outcomeOf({ bytes }: HostilePicture): Promise<string> {
   try {
-    const { width, height, mediaType, bytes: taken } = await pictures.accept(bytes, options, signal);
+    const { width, height, mediaType, content: taken } = await pictures.accept(bytes, options, signal);
     if (!(width > 0 && height > 0 && taken.length > 0 && mediaType.startsWith('image/'))) return 'nonsense';
     return 'accepted';
   } catch (error) {

@@ -95,20 +95,16 @@ describe('the models that the gateway runs itself', { timeout: speechTimeoutMs }
     return Buffer.concat([head, pcm]);
   }
 
-  it.each(['mp3', 'opus', 'flac', 'wav', 'pcm'])('Kokoro is understood as %s', async (format) => {
-    const audio = await say({ response_format: format });
+  // Each format, voice and speed once: what is said takes seconds, and so does hearing it.
+  it.each([
+    ['mp3', {}],
+    ['opus', { voice: 'am_michael' }],
+    ['flac', { voice: 'bf_emma', speed: 0.5 }],
+    ['wav', { voice: 'bm_george' }],
+    ['pcm', { speed: 2 }],
+  ])('Kokoro is understood as %s with %j', async (format, more) => {
+    const audio = await say({ response_format: format, ...more });
     const heard = await hear(format === 'pcm' ? toWav(audio) : audio, format === 'opus' ? 'ogg' : 'wav');
-    expect(wrongWords(sentence, heard), heard).toBeLessThanOrEqual(1);
-  });
-
-  it.each([0.5, 2])('Kokoro is understood at speed %s', async (speed) => {
-    const heard = await hear(await say({ response_format: 'wav', speed }), 'wav');
-    expect(wrongWords(sentence, heard), heard).toBeLessThanOrEqual(1);
-  });
-
-  it.each(['am_michael', 'bf_emma', 'bm_george'])('Kokoro speaks as %s too', async (voice) => {
-    const pcm = await say({ response_format: 'pcm', voice });
-    const heard = await hear(toWav(pcm), 'wav');
     expect(wrongWords(sentence, heard), heard).toBeLessThanOrEqual(1);
   });
 
@@ -123,7 +119,8 @@ describe('the models that the gateway runs itself', { timeout: speechTimeoutMs }
       pieces.push(Buffer.from(piece as Uint8Array));
     }
     const whole = performance.now() - startedAt;
-    expect(firstAt! - startedAt).toBeLessThan(whole / 3);
+    // Of three sentences; all at once would be at the very end.
+    expect(firstAt! - startedAt).toBeLessThan(whole / 2);
     const seconds = Buffer.concat(pieces).length / 48_000;
     expect(seconds).toBeGreaterThan(9);
     expect(seconds).toBeLessThan(18);

@@ -87,16 +87,25 @@ describe('sizes', () => {
     const { shell, database, id, close } = await setUp();
     try {
       const count = 10_000;
-      for (let from = 0; from < count; from += 500) {
-        await database.transaction(async (tx) => {
-          for (let number = from; number < from + 500; number++) {
-            const attributes = { number };
-            const objectKey = `vectors/none-${number}`;
-            const file = { filename: `${number}.txt`, attributes, objectKey, bytes: 1, keyId: 'key_1' };
-            await insertFile(tx, 'sub_1', id, file, Date.now());
-          }
-        });
-      }
+      const file = {
+        filename: '0.txt',
+        attributes: { number: 0 },
+        objectKey: 'none',
+        bytes: 1,
+        keyId: 'key_1',
+      };
+      await database.transaction((tx) => insertFile(tx, 'sub_1', id, file, Date.now()));
+      // The others by one statement: one by one they are tens of thousands.
+      await database.query(
+        `with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n + 1 < cast($1 as integer))
+         insert into vector_files (id, collection_no, subscription_id, status, created_at, bytes, lease_until, key_id,
+           object_key, filename, attributes)
+         select 'file_00000000000000' || cast(1000000000 + n as text), collection_no, subscription_id, status, created_at, bytes,
+           lease_until, key_id, object_key || cast(n as text), cast(n as text) || '.txt', attributes
+         from numbers cross join vector_files`,
+        [count],
+      );
+      await database.query('update vector_collections set files_in_progress = $1', [count]);
       let most = 0;
       const list = async (query: string) => {
         const before = process.threadCpuUsage();

@@ -264,7 +264,9 @@ describe('its states', () => {
     const seen = [];
     for (let step = 0; step < 6; step++) {
       seen.push((await shell.read(id)).progress);
-      shell.clock.advance(30_000);
+      // Within its lease, which is renewed: it is not to be taken for abandoned.
+      shell.clock.advance(25_000);
+      await shell.fire('heartbeat');
     }
     expect(seen).toEqual(seen.toSorted((a, b) => a - b));
     expect(new Set(seen).size).toBe(6);
@@ -552,6 +554,7 @@ describe('who sees it', () => {
   it('[AUTH-22] no other subscription, which cannot tell it from one that does not exist', async () => {
     const job = await complete();
     const running = await make();
+    await engine.filming(running.id);
     for (const { id } of [job, running])
       for (const [method, path] of [
         ['GET', `/videos/${id}`],

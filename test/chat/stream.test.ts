@@ -283,7 +283,7 @@ describe('what a stream is billed', () => {
         if (row === undefined) throw new Error(`${id} is not in the ledger`);
         return row;
       },
-      { timeout: 10_000 },
+      { timeout: 60_000 },
     );
   }
 

@@ -31,7 +31,7 @@ interface Provider {
   connect(apiKey: string): (model: string) => LanguageModel;
   /** Whether it reads `reasoning`: the OpenAI provider's chat does not. */
   showsReasoning: boolean;
-  /** Whether an error chunk reaches the reader as an error: that one shows another finish reason only (wire 2). */
+  /** Whether an error chunk reaches the reader as an error: that one shows another finish reason only. */
   showsMidStreamError: boolean;
 }
 

@@ -1,6 +1,7 @@
 /** A studio without a process of its own that keeps a film's frames and sound instead of encoding them. For tests alone. */
 import type { Pixels } from '../../src/engines/contract/picture.ts';
 import type { FilmOptions, Render, Stage, Studio, StudioOrder } from '../../src/engines/contract/studio.ts';
+import { toContent } from '../../src/lib/content.ts';
 
 /** What is shot, as it was handed to the film. */
 export interface Reel {
@@ -91,8 +92,9 @@ export function createFilmStudio(pieceBytes = 3): FilmStudio {
         },
       };
       const { render } = (await import(order.module.href)) as { render: Render };
+      const inputs = await Promise.all(order.inputs.map((each) => toContent(each).toBuffer()));
       // Nothing but what can be cloned reaches another process.
-      const work = render(structuredClone(order.request), order.inputs.map(Buffer.from), stage);
+      const work = render(structuredClone(order.request), inputs, stage);
       let isDone = false;
       const end = () => {
         isDone = true;

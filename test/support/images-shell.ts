@@ -10,6 +10,7 @@ import { objectRoutes } from '../../src/api/objects/index.ts';
 import { builtins } from '../../src/config/builtin-models.ts';
 import type { Engine } from '../../src/engines/contract/engine.ts';
 import type { GeneratedImage, ImageRequest } from '../../src/engines/contract/image.ts';
+import { firstPiece, toContent } from '../../src/lib/content.ts';
 import { GatewayError } from '../../src/lib/errors.ts';
 import { createLog } from '../../src/lib/log.ts';
 import { createSafeFetch } from '../../src/lib/safe-fetch.ts';
@@ -206,7 +207,7 @@ export function createImagesShell(parts: ImagesParts = {}): ImagesShell {
 /** One colour per picture, told from everything that was asked for: a seed makes them the same every time. */
 export function draws(request: ImageRequest): GeneratedImage[] {
   const { seed = randomBytes(8).toString('hex'), references, mask, width, height, count, ...rest } = request;
-  const text = JSON.stringify([seed, width, height, count, rest, references.length, mask?.bytes.length]);
+  const text = JSON.stringify([seed, width, height, count, rest, references.length, mask?.content.length]);
   return Array.from({ length: count }, (_, index) => {
     const [red = 0, green = 0, blue = 0] = createHash('sha256').update(`${index} ${text}`).digest();
     const isClear = request.background === 'transparent';
@@ -240,11 +241,12 @@ function createFakePictures(): Pictures {
   const kindOf = (bytes: Buffer) =>
     magics.find(([, magic]) => bytes.toString('latin1', 0, magic.length) === magic)?.[0];
   return {
-    async accept(bytes, { param, kinds }) {
-      const kind = kindOf(bytes);
+    async accept(file, { param, kinds }) {
+      const content = toContent(file);
+      const kind = kindOf(await firstPiece(content));
       if (kind === undefined || !kinds.includes(kind))
         throw new GatewayError('invalid_request', `${param} must be one of ${kinds.join(', ')}`, { param });
-      return { bytes, mediaType: `image/${kind}`, width: 2, height: 2 };
+      return { content, mediaType: `image/${kind}`, width: 2, height: 2 };
     },
     async finish(bytes, { format, isOpaque }) {
       if (kindOf(bytes) !== 'png') throw new GatewayError('unreachable', 'The engine sent no picture');

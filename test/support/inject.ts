@@ -28,7 +28,7 @@ export async function send(app: App, request: TestRequest): Promise<TestAnswer> 
     method,
     url,
     headers: isRaw ? headers : { 'content-type': 'application/json', ...headers },
-    ...(payload === undefined ? {} : { payload: (isRaw ? payload : JSON.stringify(payload)) as string }),
+    ...(payload === undefined ? {} : { payload: toPayload(payload) as string }),
   });
   return {
     status: answer.statusCode,
@@ -37,4 +37,10 @@ export async function send(app: App, request: TestRequest): Promise<TestAnswer> 
     bytes: answer.rawPayload,
     json: () => JSON.parse(answer.payload),
   };
+}
+
+/** A copy, since whoever reads a body may do with it what it wants. */
+function toPayload(payload: unknown): string | Buffer {
+  if (typeof payload === 'string') return payload;
+  return Buffer.isBuffer(payload) ? Buffer.from(payload) : JSON.stringify(payload);
 }

@@ -28,6 +28,7 @@ import { createLinks, createObjects } from '../../src/platform/objects/index.ts'
 import type { Objects } from '../../src/platform/objects/types.ts';
 import type { AcceptOptions, Pictures } from '../../src/platform/pictures/types.ts';
 import { createRecordings } from '../../src/platform/recordings/index.ts';
+import { createScratch } from '../../src/platform/scratch/index.ts';
 import { createSignatures } from '../../src/platform/signatures/index.ts';
 import { createWebhooks, type RunningWebhooks } from '../../src/platform/webhooks/index.ts';
 import type { Database } from '../../src/storage/database.ts';
@@ -244,6 +245,7 @@ export async function createJobsShell(options: JobsShellOptions): Promise<JobsSh
       },
     },
     recordings,
+    scratch: open(createScratch({ folder: join(folder, 'scratch'), log, now })),
     signatures,
     usage: billing.usage,
     webhooks,

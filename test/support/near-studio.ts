@@ -2,6 +2,7 @@
 import sharp from 'sharp';
 import type { MediaFile, PictureFormat, Pixels } from '../../src/engines/contract/picture.ts';
 import type { Render, Stage, Studio, StudioOrder, StudioTools } from '../../src/engines/contract/studio.ts';
+import { toContent } from '../../src/lib/content.ts';
 
 export interface NearStudio extends Studio {
   /** What was asked for, oldest first. */
@@ -27,8 +28,9 @@ export function createNearStudio(): NearStudio {
         throwIfStopped: () => signal.throwIfAborted(),
       };
       const { render } = (await import(order.module.href)) as { render: Render };
+      const inputs = await Promise.all(order.inputs.map((each) => toContent(each).toBuffer()));
       // Nothing but what can be cloned reaches another process.
-      const result = await render(structuredClone(order.request), order.inputs.map(Buffer.from), stage);
+      const result = await render(structuredClone(order.request), inputs, stage);
       results.push(result);
       // In pieces that know nothing of the files' borders.
       const all = Buffer.concat(emitted);

@@ -1,5 +1,6 @@
 /** A studio without a process of its own that hands over what it makes while it makes it: for tests of music. */
 import type { Render, Stage, Studio, StudioOrder } from '../../src/engines/contract/studio.ts';
+import { toContent } from '../../src/lib/content.ts';
 
 export interface PlayStudio extends Studio {
   /** What was asked for, oldest first. */
@@ -41,7 +42,7 @@ export function createPlayStudio(): PlayStudio {
         // Nothing but what can be cloned reaches another process.
         result = await render(
           structuredClone(order.request),
-          order.inputs.map((each) => Buffer.from(each)),
+          await Promise.all(order.inputs.map((each) => toContent(each).toBuffer())),
           stage,
         );
         piece.resolve(undefined);

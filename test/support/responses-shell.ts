@@ -176,7 +176,7 @@ function holdKeys(event: Loose): void {
   if (event.response !== undefined) holdResponse(event.response);
 }
 
-/** What holds for every stream: SDKs that gather an answer die of anything else (wire 19). */
+/** What holds for every stream: SDKs that gather an answer die of anything else. */
 function holdOrder(events: readonly Loose[]): void {
   const fail = (event: Loose, problem: string): never => {
     throw new Error(`${problem}: ${JSON.stringify(event)}`);

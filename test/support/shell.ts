@@ -2,8 +2,10 @@
 import { createApp } from '../../src/http/app.ts';
 import type { Route } from '../../src/http/route.ts';
 import { listen } from '../../src/http/server.ts';
+import { inMemory } from '../../src/lib/content.ts';
 import { createLog } from '../../src/lib/log.ts';
 import type { Platform } from '../../src/platform/index.ts';
+import type { Scratch } from '../../src/platform/scratch/types.ts';
 import { send, type TestAnswer, type TestRequest } from './inject.ts';
 
 export const shellKey = 'rh_test-key';
@@ -18,6 +20,16 @@ export interface Shell {
   readonly logged: Record<string, unknown>[];
 }
 
+/** Large files too are kept in memory here. */
+const memoryScratch: Scratch = {
+  async keep(data) {
+    const pieces: Buffer[] = [];
+    for await (const piece of data) pieces.push(Buffer.from(piece));
+    return { ...inMemory(pieces), close: async () => {} };
+  },
+  close: async () => {},
+};
+
 export function createShell(
   routes: readonly Route[],
   parts: { adminToken?: string; platform?: Partial<Platform> } = {},
@@ -28,7 +40,7 @@ export function createShell(
     authenticate: (secret: string) =>
       secret === shellKey ? { subscriptionId: 'sub_1', keyId: 'key_1', keyName: 'test' } : undefined,
   };
-  const platform = { accounts, ...parts.platform } as Platform;
+  const platform = { accounts, scratch: memoryScratch, ...parts.platform } as Platform;
   const app = createApp({ routes, platform, log, adminToken: parts.adminToken });
   const open: { close(drainMs: number): Promise<void> }[] = [];
   return {

@@ -163,7 +163,7 @@ export async function createVectorHouse(
       for (let tries = 0; ; tries++) {
         const current = await vectors.findFile(subscriptionId, collectionId, file.id);
         if (current?.status === 'completed') return file.id;
-        if (current?.status === 'failed' || tries > 2_000) throw new Error(`the file is ${current?.status}`);
+        if (current?.status === 'failed' || tries > 12_000) throw new Error(`the file is ${current?.status}`);
         await new Promise((resolve) => setTimeout(resolve, 5));
       }
     },

@@ -5,7 +5,7 @@ import { type PackFolder, packFolder, pullTimeoutMs } from '../../../test/suppor
 import { toMono16k, wordErrors } from '../../../test/support/speech-clips.ts';
 import { createLog } from '../../lib/log.ts';
 import type { Engine } from '../contract/engine.ts';
-import type { TranscriptionRequest } from '../contract/transcription.ts';
+import type { TranscriptionRequest, TranscriptionResult } from '../contract/transcription.ts';
 import { embedded } from './index.ts';
 
 const sentence =
@@ -55,15 +55,18 @@ const transcribe = (model: string, changes: Partial<TranscriptionRequest> = {}) 
 const slow = 120_000;
 
 describe.each(['whisper-base', 'moonshine-tiny'])('%s', (model) => {
+  let written: TranscriptionResult;
+
   it('writes down what was said, with at most one wrong word', { timeout: slow }, async () => {
-    const { text, language } = await transcribe(model);
+    written = await transcribe(model);
+    const { text, language } = written;
     expect(wordErrors(sentence, text), text).toBeLessThanOrEqual(1);
     expect(language).toBe('en');
     expect(text).toBe(text.trim());
   });
 
   it('writes the same again', { timeout: slow }, async () => {
-    expect(await transcribe(model, { temperature: 0 })).toEqual(await transcribe(model));
+    expect(await transcribe(model, { temperature: 0 })).toEqual(written);
   });
 
   it('does not go in circles over noise', { timeout: slow }, async () => {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import registryFetch from 'npm-registry-fetch';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import {
   makePack,
   type PackRegistry,
@@ -83,7 +83,7 @@ function startChild() {
 }
 
 async function partialHas(bytes: number): Promise<void> {
-  await vi.waitFor(() => expect(statSync(partial()).size).toBe(bytes), { timeout: 15_000, interval: 20 });
+  await expect.poll(() => statSync(partial()).size, { interval: 20 }).toBe(bytes);
 }
 
 describe('a pull', () => {
@@ -208,7 +208,7 @@ describe('a pull', () => {
     await partialHas(thirtyPercent());
     leaving.abort();
     await expect(pulled).rejects.toThrow('aborted');
-    await vi.waitFor(() => expect(packs.state('small-chat')).toEqual({ state: 'absent' }));
+    await expect.poll(() => packs.state('small-chat')).toEqual({ state: 'absent' });
     expect(statSync(partial()).size).toBe(thirtyPercent());
   });
 });
@@ -256,16 +256,16 @@ describe('a request for a model', () => {
       retryAfterSeconds: 5,
     });
     await partialHas(thirtyPercent());
-    const later = await vi.waitFor(async () => {
-      const error = await packs.require('small-chat').catch((failure) => failure);
-      expect(error.message).toMatch(/^The model small-chat is being fetched: (29|30) %$/);
-      return error;
-    });
+    const refusal = () => packs.require('small-chat').catch((failure) => failure);
+    await expect
+      .poll(async () => (await refusal()).message)
+      .toMatch(/^The model small-chat is being fetched: (29|30) %$/);
+    const later = await refusal();
     expect(later.retryAfterSeconds).toBeGreaterThanOrEqual(1);
     expect(later.retryAfterSeconds).toBeLessThanOrEqual(60);
     delete registry.mishaps.holdsAt;
     registry.resume();
-    await vi.waitFor(() => expect(packs.require('small-chat')).resolves.toHaveProperty('model'));
+    await expect.poll(() => packs.require('small-chat')).toHaveProperty('model');
     expect(registry.servedBytes).toBe(totalBytes());
   });
 
@@ -274,7 +274,7 @@ describe('a request for a model', () => {
     registry.mishaps.flips = 100_000;
     const packs = open({ now: () => time });
     await expect(packs.require('small-chat')).rejects.toThrow('is being fetched');
-    await vi.waitFor(() => expect(packs.state('small-chat')).toHaveProperty('state', 'failed'));
+    await expect.poll(() => packs.state('small-chat')).toHaveProperty('state', 'failed');
     time += 10_000;
     await expect(packs.require('small-chat')).rejects.toMatchObject({
       kind: 'overloaded',
@@ -284,7 +284,7 @@ describe('a request for a model', () => {
     delete registry.mishaps.flips;
     time += 20_000;
     await expect(packs.require('small-chat')).rejects.toThrow('is being fetched');
-    await vi.waitFor(() => expect(packs.state('small-chat')).toHaveProperty('state', 'ready'));
+    await expect.poll(() => packs.state('small-chat')).toHaveProperty('state', 'ready');
   });
 
   it('logs how the pull goes', async () => {
@@ -293,7 +293,7 @@ describe('a request for a model', () => {
     const log = createLog('info', { write: (line: string) => lines.push(JSON.parse(line)) });
     const packs = open({ log, now: () => (time += 6_000) });
     await packs.require('small-chat').catch(() => {});
-    await vi.waitFor(() => expect(lines.at(-1)).toHaveProperty('msg', 'a model is here'));
+    await expect.poll(() => lines.at(-1)).toHaveProperty('msg', 'a model is here');
     expect(lines[0]).toMatchObject({
       msg: 'a model is being fetched',
       pack: 'small-chat',

@@ -7,6 +7,7 @@ import {
   settled,
   streamed,
 } from '../../../test/support/chat-sink.ts';
+import { computing } from '../../../test/support/computing.ts';
 import { createValidator } from '../../lib/schema.ts';
 import type { ChatMessage, ChatRequest } from '../contract/chat.ts';
 import { createSandboxChat } from './chat.ts';
@@ -408,6 +409,9 @@ describe('the script', () => {
     return { sink, run };
   };
   const said = (sink: ReturnType<typeof createRecordingSink>) => sink.choice().text;
+  /** What was heard; a batch that a busy machine broke in two is one. */
+  const order = ({ heard }: ReturnType<typeof createRecordingSink>) =>
+    heard.map(({ type }) => type).filter((type, at, all) => type !== 'flush' || all[at + 1] !== 'text');
 
   it('sets the pace, and each token leaves when it is due', async () => {
     const { timers, advance, pending } = createManualTimers();
@@ -471,7 +475,7 @@ describe('the script', () => {
   it('fails after some tokens, which have left before', async () => {
     const { sink } = play({ failAfterTokens: 3 });
     await sink.over;
-    expect(sink.heard.map(({ type }) => type)).toEqual(['text', 'text', 'text', 'flush', 'fail']);
+    expect(order(sink)).toEqual(['text', 'text', 'text', 'flush', 'fail']);
     expect(sink.error?.kind).toBe('unreachable');
   });
 
@@ -479,10 +483,10 @@ describe('the script', () => {
     const { sink, run } = play({ stallAfterTokens: 2 });
     await sink.parts(2);
     await settled();
-    expect(sink.heard.map(({ type }) => type)).toEqual(['text', 'text', 'flush']);
+    expect(order(sink)).toEqual(['text', 'text', 'flush']);
     run.abort();
     await settled();
-    expect(sink.heard).toHaveLength(3);
+    expect(order(sink)).toHaveLength(3);
   });
 
   it('counts the requests of its model', async () => {
@@ -505,13 +509,13 @@ describe('a hostile question', () => {
     ['digits', '1'.repeat(100_000)],
     ['quotes', '"'.repeat(100_000)],
   ])('takes no longer than another of its length (%s)', async (_, text) => {
-    const startedAt = performance.now();
+    const computed = computing();
     const tools = Array.from({ length: 100 }, (_, index) => ({
       name: `tool_${index}`,
       description: text.slice(-2_000),
     }));
     await ask(text, { maxTokens: 5, tools });
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    expect(computed()).toBeLessThan(1_000);
   });
 });
 
@@ -520,12 +524,12 @@ describe('a long answer', () => {
     const sink = createRecordingSink();
     let turns = 0;
     let longestMs = 0;
-    let lastAt = performance.now();
+    let computed = computing();
     let isOver = false;
     const turn = () => {
       turns += 1;
-      longestMs = Math.max(longestMs, performance.now() - lastAt);
-      lastAt = performance.now();
+      longestMs = Math.max(longestMs, computed());
+      computed = computing();
       if (!isOver) setImmediate(turn);
     };
     setImmediate(turn);
@@ -537,7 +541,7 @@ describe('a long answer', () => {
     expect(parts).toBeGreaterThan(20_000);
     expect(flushes).toBeGreaterThanOrEqual(Math.floor(parts / 64));
     expect(turns).toBeGreaterThan(200);
-    // About 5 ms on an idle machine; a busy one may take a moment off.
+    // About 5 ms.
     expect(longestMs).toBeLessThan(100);
   });
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { computing } from '../../../test/support/computing.ts';
 import { createValidator } from '../../lib/schema.ts';
 import { type Hints, sampleJson } from './json-sample.ts';
 import { createRandom } from './seed.ts';
@@ -113,9 +114,9 @@ describe('a value that fits its schema', () => {
     expect((sampleJson(huge, random, none) as unknown[]).length).toBeLessThanOrEqual(5_000);
     expect((sampleJson({ type: 'string', minLength: 1e9 }, random, none) as string).length).toBe(50_000);
     const slow = { ...huge, items: { type: 'string', minLength: 20_000, pattern: '^(a{900}b*)+$' } };
-    const startedAt = performance.now();
+    const computed = computing();
     expect(JSON.stringify(sampleJson(slow, random, none)).length).toBeLessThan(500_000);
-    expect(performance.now() - startedAt).toBeLessThan(500);
+    expect(computed()).toBeLessThan(500);
     const wide = { type: 'object', minProperties: 1e9, additionalProperties: { type: 'null' } };
     expect(Object.keys(sampleJson(wide, random, none) as object).length).toBeLessThanOrEqual(5_000);
   });

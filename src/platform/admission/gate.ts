@@ -6,7 +6,7 @@
  * see more than N arrivals let in, none see more than N begin to run, and whoever was let into the line finds
  * room in the minute when its turn comes: it never waits in vain. Who leaves the line gives its place back.
  *
- * The longest `Retry-After` that every SDK obeys is 59 (wire 19), and a place may be 60 s away. A request whose
+ * The longest `Retry-After` that every SDK obeys is 59, and a place may be 60 s away. A request whose
  * place frees within a second therefore waits for it in the line instead of being refused: whoever comes back
  * after the promised seconds is let in.
  */
@@ -160,7 +160,7 @@ function minuteFull({ requestsPerMinute }: Limits, opensInMs: number): GatewayEr
   );
 }
 
-/** Whole seconds from 1 to 59: some SDKs ignore 0, others anything from 60 on (wire 14, 19). */
+/** Whole seconds from 1 to 59: some SDKs ignore 0, others anything from 60 on. */
 export function toRetryAfter(ms: number): number {
   return Math.min(59, Math.max(1, Math.ceil(ms / 1000)));
 }

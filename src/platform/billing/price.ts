@@ -56,7 +56,7 @@ export function parsePrice(text: string): bigint {
   return (decimals[priceDecimals] ?? '0') >= '5' ? kept + 1n : kept;
 }
 
-/** Cached and reasoning tokens have the ordinary price where they have none of their own (wire 20.16). */
+/** Cached and reasoning tokens have the ordinary price where they have none of their own. */
 function toPrices(model: Model): Prices {
   const pricing: {
     prompt?: string;

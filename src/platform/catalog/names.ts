@@ -6,7 +6,7 @@
 
 /**
  * Some clients list and call only models whose ids begin with a vendor's name, so the version-header lists
- * show every chat model under this prefix as well (wire 1).
+ * show every chat model under this prefix as well.
  */
 export const anthropicPrefix = 'anthropic/';
 const ignoredSuffix = '-normalize';

@@ -154,12 +154,10 @@ describe.each(dialects)('idempotency keys: %s', (dialect) => {
     for (let beat = 0; beat < 12; beat++) {
       time += 10_000;
       vi.advanceTimersByTime(10_000);
-      await vi.waitFor(async () => {
-        const [row] = await test.database.query<{ lease_until: number }>(
-          'select lease_until from idempotency_keys',
-        );
-        expect(row?.lease_until).toBe(time + 30_000);
-      });
+      const select = 'select lease_until from idempotency_keys';
+      await expect
+        .poll(async () => (await test.database.query<{ lease_until: number }>(select))[0]?.lease_until)
+        .toBe(time + 30_000);
     }
     await expect(other.claim('sub_1', 'k', 'f')).rejects.toMatchObject({ kind: 'conflict' });
     expect(vi.getTimerCount()).toBe(1);
@@ -174,7 +172,7 @@ describe.each(dialects)('idempotency keys: %s', (dialect) => {
     time += 12 * hourMs;
     await (await run(idempotency, 'young')).keep(answer);
     time += 12 * hourMs;
-    await vi.waitFor(async () => expect((await rows()).map(({ key }) => key)).toEqual(['young']));
+    await expect.poll(async () => (await rows()).map(({ key }) => key)).toEqual(['young']);
   });
 
   it('without the database are refused, and nothing runs', async () => {

@@ -29,7 +29,7 @@ export interface JobOutput {
   readonly details: Readonly<Record<string, string | number | boolean>>;
 }
 
-/** In the words of wire item 5. */
+/** In the words of the contract. */
 export type JobErrorCode =
   | 'invalid_request'
   | 'invalid_image'

@@ -166,7 +166,7 @@ describe('passing objects', () => {
     await objects.put(key, Buffer.from('x'));
     openObjects({ sweepEveryMs: 5 });
     time = begin + hourMs;
-    await vi.waitFor(async () => expect(await objects.find(key)).toBeUndefined());
+    await expect.poll(() => objects.find(key)).toBeUndefined();
   });
 });
 
@@ -187,9 +187,9 @@ describe('what a dead process left half written', () => {
     }
     const writer = openObjects({ sweepEveryMs: 5 });
     const writing = writer.put('a/b', slow());
-    await vi.waitFor(async () => expect(await incoming()).toHaveLength(2));
+    await expect.poll(incoming).toHaveLength(2);
     time = Date.now() + begin + 2 * hourMs;
-    await vi.waitFor(async () => expect(await incoming()).not.toContain('abandoned'));
+    await expect.poll(incoming).not.toContain('abandoned');
     expect(await incoming()).toHaveLength(1);
     gate.resolve();
     await writing;

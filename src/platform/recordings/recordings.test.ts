@@ -226,7 +226,7 @@ describe('after the end', () => {
     const recordings = openRecordings({ sweepEveryMs: 5 });
     await (await recordings.record(id(1))).end();
     time += 10 * minuteMs;
-    await vi.waitFor(async () => expect(await files()).toEqual([]));
+    await expect.poll(files).toEqual([]);
   });
 });
 
@@ -239,7 +239,7 @@ describe('a maker that died', () => {
     let isOver = false;
     const asked = vi.fn(async () => isOver);
     const heard = hear(recordings.follow(song, asked, present));
-    await vi.waitFor(() => expect(asked.mock.calls.length).toBeGreaterThan(1));
+    await expect.poll(() => asked.mock.calls.length).toBeGreaterThan(1);
     isOver = true;
     expect(String(await heard)).toBe('half');
     const nothing = recordings.follow({ jobId: 'music_none', index: 0 }, async () => true, present);
@@ -266,7 +266,7 @@ describe('a maker that died', () => {
     const other = 'music_other';
     await (await recordings.record({ ...id(1), jobId: other })).end();
     time += 24 * 60 * minuteMs;
-    await vi.waitFor(async () => expect(await readdir(join(folder, 'recordings'))).toEqual([jobId]));
+    await expect.poll(() => readdir(join(folder, 'recordings'))).toEqual([jobId]);
     await recorder.write(Buffer.from('late'));
     await recorder.end();
     expect(String(await hear(recordings.follow(song, goesOn, present)))).toBe('late');

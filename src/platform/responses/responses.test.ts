@@ -464,7 +464,7 @@ describe.each(dialects)('stored responses: %s', (dialect) => {
       await responses.save(young);
       now += 30 * dayMs - 1;
       open({ firstSweepMs: 0 });
-      await vi.waitFor(() => expect(logged).toMatchObject([{ removed: 250 }]), { timeout: 10_000 });
+      await expect.poll(() => logged).toMatchObject([{ removed: 250 }]);
       expect(await count('responses')).toBe(1);
       await expectKept(young);
     });

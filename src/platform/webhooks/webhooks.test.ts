@@ -99,7 +99,7 @@ describe('the loop', () => {
     const holder = createHolder();
     const hanging = await bench.receive(holder.listener);
     const quick = await bench.receive();
-    const webhooks = await bench.open({ answerTimeoutMs: 2_000 });
+    const webhooks = await bench.open({ answerTimeoutMs: 30_000 });
     const many = Array.from({ length: 10 }, (_, index) => at(hanging.port, `a${index}.example`));
     await write(webhooks, many, { subscriptionId: 'sub_x' });
     await hanging.arrived(4);

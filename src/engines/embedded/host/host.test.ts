@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { GatewayError } from '../../../lib/errors.ts';
 import { createLog, type Log } from '../../../lib/log.ts';
 import { createModelHost, type ModelHostParts, type RunningHost } from './host.ts';
@@ -27,6 +27,7 @@ function open(fields: Partial<ModelHostParts> = {}): RunningHost {
 }
 
 afterEach(async () => {
+  vi.useRealTimers();
   await Promise.all(hosts.splice(0).map((host) => host.close()));
   lines.length = 0;
 });
@@ -48,16 +49,25 @@ const who = (host: RunningHost) => host.run<Who>(task('who'), signal);
 function begin(host: RunningHost, asked: Task) {
   const parts: unknown[] = [];
   const first = Promise.withResolvers<void>();
+  let next = Promise.withResolvers<void>();
   const over = Promise.withResolvers<unknown>();
   const run = host.start(asked, {
     part(part) {
       parts.push(part);
       first.resolve();
+      next.resolve();
+      next = Promise.withResolvers();
     },
     done: (result) => over.resolve(result),
     fail: (error) => over.resolve(error),
   });
-  return { parts, first: first.promise, over: over.promise, abort: () => run.abort() };
+  return {
+    parts,
+    first: first.promise,
+    next: () => next.promise,
+    over: over.promise,
+    abort: () => run.abort(),
+  };
 }
 
 async function failureOf(work: Promise<unknown>): Promise<GatewayError> {
@@ -111,8 +121,12 @@ describe('a task', () => {
 
   it('that is silent for too long is a timeout', async () => {
     const host = open({ timeoutMs: 1_500 });
-    await who(host);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const heard = begin(host, task('wait'));
+    await heard.first;
+    vi.advanceTimersByTime(1_499);
+    expect(host.active).toBe(1);
+    vi.advanceTimersByTime(1);
     expect(await heard.over).toMatchObject({ kind: 'timeout' });
     await host.drained();
     expect((await who(host)).loads).toBe(1);
@@ -194,10 +208,15 @@ describe('the process', () => {
   });
 
   it('that hangs is ended', async () => {
+    // However long it takes to start, it is not said to hang before the test says so.
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const host = open({ hangMs: 1_500 });
     const heard = begin(host, task('block'));
     await heard.first;
     const waiting = who(host);
+    vi.advanceTimersByTime(1_500);
+    expect(host.active).toBe(2);
+    vi.advanceTimersByTime(400);
     expect(await heard.over).toMatchObject({ kind: 'overloaded' });
     expect((await waiting).loads).toBe(1);
   });
@@ -376,9 +395,15 @@ describe('the line of a model', () => {
 
   it('that takes too long is told as overloaded, and not as the failure of the engine', async () => {
     const host = open({ timeoutMs: 1_500 });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const running = begin(host, task('tick'));
     await running.first;
-    expect((await failureOf(who(host))).kind).toBe('overloaded');
+    const waiting = failureOf(who(host));
+    // What runs gives signs of life: it is not its time that is over.
+    vi.advanceTimersByTime(1_000);
+    await running.next();
+    vi.advanceTimersByTime(500);
+    expect((await waiting).kind).toBe('overloaded');
     expect(host.active).toBe(1);
     running.abort();
   });
@@ -473,10 +498,12 @@ describe('a model', () => {
 
   it('that never finishes loading takes its process with it', async () => {
     const host = open({ timeoutMs: 1_500 });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const { pid } = await who(host);
-    expect(
-      (await failureOf(host.run(task('who', undefined, { ...model, name: 'never' }), signal))).kind,
-    ).toBe('overloaded');
+    const failure = failureOf(host.run(task('who', undefined, { ...model, name: 'never' }), signal));
+    vi.advanceTimersByTime(1_500);
+    expect((await failure).kind).toBe('overloaded');
+    vi.useRealTimers();
     await until(() => !isAlive(pid));
     expect((await who(host)).pid).not.toBe(pid);
   });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { computing } from '../../../../../test/support/computing.ts';
 import type { DecisionQuestion } from '../../../contract/decision.ts';
 import {
   toAnswerPhrases,
@@ -48,11 +49,11 @@ describe('the sentences of an answer', () => {
 describe('what a question asks about', () => {
   it('is found in time that grows with its length only', () => {
     const spaced = (count: number) => `y${' ?'.repeat(count)}${' '.repeat(count)}x`;
-    const start = performance.now();
+    const computed = computing();
     expect(toMatter(spaced(1_000_000)).endsWith(' x')).toBe(true);
     expect(toMatter(`y${' '.repeat(1_000_000)}?`)).toBe('y');
     // The square of it would be an hour.
-    expect(performance.now() - start).toBeLessThan(5_000);
+    expect(computed()).toBeLessThan(5_000);
     expect(toMatter('  Is  this\tmessage urgent ?! \n')).toBe('urgent');
   });
 });
