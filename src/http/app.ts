@@ -96,7 +96,7 @@ export function createApp({ routes, platform, log, adminToken }: AppParts): App 
       if (key === undefined) await exchange.answer(await route.handle(exchange, platform));
       else await answerOnce(exchange, { route, platform, key });
     } finally {
-      for (const { content } of exchange.uploads) await content.close();
+      await Promise.allSettled(exchange.uploads.map(({ content }) => content.close()));
     }
   }
 

@@ -1,8 +1,16 @@
 import { randomBytes } from 'node:crypto';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { Intake } from './intake.ts';
 
 const full = 256 * 1024;
+
+/** Whether it is collected or not is not left to chance. */
+function collect(): void {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+}
 
 function setUp() {
   const changes: boolean[] = [];
@@ -51,6 +59,26 @@ describe('a file on its way', () => {
     intake.end();
     expect((await pieces.next()).done).toBe(true);
     expect(changes).toEqual([true, false]);
+  });
+
+  it('keeps no memory once all of it was taken, or nobody takes it any more', async () => {
+    const heldBytes = () => {
+      collect();
+      return process.memoryUsage().arrayBuffers;
+    };
+    const before = heldBytes();
+    const intakes = await Promise.all(
+      Array.from({ length: 60 }, async (_, index) => {
+        const { intake } = setUp();
+        intake.add(Buffer.alloc(full));
+        if (index % 2 === 0) intake.end();
+        for await (const piece of intake.pieces()) if (piece.length === full && index % 2 === 1) break;
+        return intake;
+      }),
+    );
+    // Another thread gives it back.
+    await expect.poll(() => heldBytes() - before).toBeLessThan(5 * full);
+    expect(intakes).toHaveLength(60);
   });
 
   it('that is empty has no piece', async () => {

@@ -6,9 +6,10 @@
 
 const fullBytes = 256 * 1024;
 const firstCapacity = 16 * 1024;
+const nothing = Buffer.alloc(0);
 
 export class Intake {
-  #memory = Buffer.alloc(0);
+  #memory: Buffer = nothing;
   #filled = 0;
   #isEnded = false;
   #failure: unknown;
@@ -52,19 +53,25 @@ export class Intake {
 
   /** A piece is good until the next one is asked for. */
   async *pieces(): AsyncGenerator<Buffer> {
-    for (;;) {
-      if (this.#failure !== undefined) throw this.#failure;
-      if (this.isFull || (this.#isEnded && this.#filled > 0)) {
-        const bytes = this.#filled;
-        yield this.#memory.subarray(0, bytes);
-        this.#memory.copyWithin(0, bytes, this.#filled);
-        this.#filled -= bytes;
-        this.#onChange();
-      } else if (this.#isEnded) return;
-      else
-        await new Promise<void>((resolve) => {
-          this.#wake = resolve;
-        });
+    try {
+      for (;;) {
+        if (this.#failure !== undefined) throw this.#failure;
+        if (this.isFull || (this.#isEnded && this.#filled > 0)) {
+          const bytes = this.#filled;
+          yield this.#memory.subarray(0, bytes);
+          this.#memory.copyWithin(0, bytes, this.#filled);
+          this.#filled -= bytes;
+          this.#onChange();
+        } else if (this.#isEnded) return;
+        else
+          await new Promise<void>((resolve) => {
+            this.#wake = resolve;
+          });
+      }
+    } finally {
+      // It is known for as long as its request lasts, and a form may have many of them.
+      this.#memory = nothing;
+      this.#filled = 0;
     }
   }
 }

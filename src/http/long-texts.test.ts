@@ -49,6 +49,26 @@ describe('files inside of JSON', () => {
       expect(() => parseJson(Buffer.from(text)), text.slice(0, 40)).toThrow('The body is not valid JSON');
   });
 
+  it('have no control character at any place, as JSON wants it', () => {
+    const plain = `["${long}"]`;
+    const first = plain.indexOf(';base64,');
+    const places = [0, 1, 2, 3].flatMap((by) => [
+      2 + by,
+      first - by,
+      first + 40_001 + by,
+      plain.length - 3 - by,
+    ]);
+    for (const shift of [0, 1, 2, 3])
+      for (const byte of [0x00, 0x09, 0x0d, 0x1f])
+        for (const place of places) {
+          const body = Buffer.from(' '.repeat(shift) + plain);
+          body[shift + place] = byte;
+          // In the marker itself it is none any more.
+          expect(() => parseJson(body), `${byte} at ${place}`).toThrow('The body is not valid JSON');
+        }
+    expect(parseJson(Buffer.from(plain))).toEqual([long]);
+  });
+
   it('cannot be asked for by a text that looks like their place', () => {
     const body = cut(JSON.stringify({ image: long }));
     const place = /"([0-9a-f]{32})0"/.exec(String(body?.rest))?.[1];

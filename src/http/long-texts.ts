@@ -9,8 +9,8 @@ const marker = Buffer.from(';base64,');
 const quote = 0x22;
 const colon = 0x3a;
 const backslash = 0x5c;
-/** JSON has none of them in a text, though base64 of other houses does: the parser refuses it. */
-const lineBreaks = [0x0a, 0x0d];
+/** JSON has none below it in a text, though base64 of other houses has line breaks: the parser refuses them. */
+const firstPlain = 0x20;
 /** Less is parsed as quickly. */
 const leastBytes = 64 * 1024;
 /** Of what stands before the marker: `data:image/png`. */
@@ -51,14 +51,18 @@ export function cutLongTexts(body: Buffer): CutBody | undefined {
   const restore = (value: unknown): unknown => {
     if (typeof value === 'string')
       return value.startsWith(token) ? (texts[Number(value.slice(token.length))] ?? value) : value;
-    if (typeof value !== 'object' || value === null) return value;
-    for (const [name, inner] of Object.entries(value)) {
-      const restored = restore(inner);
-      // Not by assignment: a field may be called `__proto__`.
-      if (restored !== inner)
-        Object.defineProperty(value, name, { value: restored, enumerable: true, writable: true });
-    }
+    if (Array.isArray(value)) for (let i = 0; i < value.length; i++) value[i] = restore(value[i]);
+    else if (typeof value === 'object' && value !== null)
+      // Pairs of 200,000 names and values would take longer than to parse them.
+      for (const name in value) restoreIn(value as Record<string, unknown>, name);
     return value;
+  };
+  const restoreIn = (object: Record<string, unknown>, name: string): void => {
+    const inner = object[name];
+    const restored = restore(inner);
+    // Not by assignment: a field may be called `__proto__`.
+    if (restored !== inner)
+      Object.defineProperty(object, name, { value: restored, enumerable: true, writable: true });
   };
   return { rest: Buffer.concat(pieces), restore };
 }
@@ -73,9 +77,27 @@ function findStart(body: Buffer, markerAt: number, end: number): number | undefi
   const open = from + body.subarray(from, markerAt).lastIndexOf(quote);
   if (open < from || body[open - 1] === backslash) return undefined;
   const text = body.subarray(open, end);
-  if (text.includes(backslash) || !isAscii(text) || lineBreaks.some((byte) => text.includes(byte)))
-    return undefined;
+  if (text.includes(backslash) || !isAscii(text) || hasControl(text)) return undefined;
   let next = end + 1;
   while (body[next] === 0x20 || body[next] === 0x0a || body[next] === 0x0d || body[next] === 0x09) next++;
   return body[next] === colon ? undefined : open + 1;
+}
+
+/** Of a text in ASCII. Four bytes at a time: 8 ms for 27 MB, where a search for each of the 32 takes 40. */
+function hasControl(text: Buffer): boolean {
+  const { buffer, byteOffset, length } = text;
+  const head = -byteOffset & 3;
+  const words = new Int32Array(buffer, byteOffset + head, Math.max(0, length - head) >> 2);
+  // A byte from `firstPlain` on has at least one of the bits 0x20 and 0x40.
+  let shared = -1;
+  for (let i = 0; i < words.length; i++) {
+    const word = words[i]!;
+    shared &= word | (word << 1);
+  }
+  const isBelow = (byte: number) => byte < firstPlain;
+  return (
+    (shared & 0x40404040) !== 0x40404040 ||
+    text.subarray(0, head).some(isBelow) ||
+    text.subarray(head + 4 * words.length).some(isBelow)
+  );
 }

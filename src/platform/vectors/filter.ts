@@ -101,6 +101,11 @@ export function toFileCondition(
   return { text, values };
 }
 
+/** Whether it asks for some of the collection's files. */
+export function isPart({ fileIds, filter }: Pick<IndexQuery, 'fileIds' | 'filter'>): boolean {
+  return fileIds !== undefined || filter !== undefined;
+}
+
 function isScalar(value: FilterValue): value is Scalar {
   return typeof value !== 'object';
 }

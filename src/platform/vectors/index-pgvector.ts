@@ -7,7 +7,7 @@
 import type { Log } from '../../lib/log.ts';
 import type { Database } from '../../storage/database.ts';
 import type { Timers } from '../jobs/timers.ts';
-import { toFileCondition } from './filter.ts';
+import { isPart, toFileCondition } from './filter.ts';
 import { createIndexBuilder, stateOf } from './index-pgvector-build.ts';
 import type { Extension, IndexedType, VectorWay } from './index-way.ts';
 import type { IndexedItem, IndexQuery } from './parts.ts';
@@ -149,12 +149,17 @@ export function createPgvectorWay({ database, log, largeFrom, extension, timers 
 
   return {
     async open() {
-      await database.script(
-        `create table if not exists vector_points (number bigint primary key, collection_no bigint not null,
-           file_no bigint not null, point ${schema}.vector not null);
-         create index if not exists vector_points_by_collection on vector_points (collection_no);
-         create index if not exists vector_points_by_file on vector_points (file_no);`,
+      // Asked first: `if not exists` waits for an index that another process builds, and everybody who writes for it.
+      const [found] = await database.query<{ name: string | null }>(
+        `select to_regclass(quote_ident(current_schema()) || '.vector_points_by_file')::text as name`,
       );
+      if (typeof found?.name !== 'string')
+        await database.script(
+          `create table if not exists vector_points (number bigint primary key, collection_no bigint not null,
+             file_no bigint not null, point ${schema}.vector not null);
+           create index if not exists vector_points_by_collection on vector_points (collection_no);
+           create index if not exists vector_points_by_file on vector_points (file_no);`,
+        );
       // An index is built over all of them at once.
       filling = fill()
         .then(builder.open)
@@ -206,11 +211,6 @@ export function createPgvectorWay({ database, log, largeFrom, extension, timers 
       await filling;
     },
   };
-}
-
-/** Whether it asks for some of the collection's files. */
-function isPart({ fileIds, filter }: IndexQuery): boolean {
-  return fileIds !== undefined || filter !== undefined;
 }
 
 /**

@@ -6,7 +6,7 @@ import assert from 'node:assert';
 import type { Log } from '../../lib/log.ts';
 import { type Database, QueryFailed, type Sql } from '../../storage/database.ts';
 import { realTimers, type Timers } from '../jobs/timers.ts';
-import { toFileCondition } from './filter.ts';
+import { isPart, toFileCondition } from './filter.ts';
 import { toCandidates } from './fuse.ts';
 import { createPgvectorWay } from './index-pgvector.ts';
 import { createScanWay } from './index-scan.ts';
@@ -27,8 +27,6 @@ export interface PostgresIndexParts {
 
 type ShareOf = (word: string) => number;
 
-/** Which of the matches come first is told by a few more terms, that stand in so many times as many items. */
-const tellingTimes = 4;
 const statisticsMs = 60_000;
 
 export function createPostgresIndex({
@@ -112,8 +110,10 @@ export function createPostgresIndex({
   }
 
   /**
-   * Matches of the rarest terms, ranked. The counts that choose the terms are estimates for all collections together, so
-   * each term gives so many matches and not more, the rarest first; in a small collection all of them are ranked.
+   * Matches of the rarest terms, ranked as BM25 does it: a term that few items have counts for more, and
+   * that an item has it for more than how often (hence the root). The counts that choose the terms are
+   * estimates for all collections together, so each term gives so many matches and not more, the rarest first; in a small
+   * collection all of them are ranked.
    */
   async function said(query: IndexQuery): Promise<number[]> {
     const terms = toTerms(query.text);
@@ -133,27 +133,30 @@ export function createPostgresIndex({
       .map(({ lexeme, items }) => ({ term: lexeme, count: 1 + shareOf(lexeme.slice(1, -1)) * items }));
     const picked = pickTerms(counted, maxMatches);
     if (picked.length === 0) return [];
-    const isSmall = (lexemes[0]?.items ?? 0) <= maxMatches;
-    const { text, values } = toFileCondition('postgres', query, 7);
-    const isPart = query.fileIds !== undefined || query.filter !== undefined;
+    const items = lexemes[0]?.items ?? 0;
+    const isSmall = items <= maxMatches;
+    const { text, values } = toFileCondition('postgres', query, 8);
     const ofFiles = `file_no in (select f.number from vector_files f where ${text})`;
     const rows = await database.query<{ number: number }>(
       `with said as materialized (
-         select w.number, w.file_no, ts_rank(w.words, $1::tsquery, 1) as rank
-         from json_array_elements_text($2::json) as looked (term) cross join lateral (
+         select looked.place, w.number, w.file_no, sqrt(ts_rank(w.words, looked.term::tsquery, 1)) as rank
+         from json_array_elements_text($1::json) with ordinality as looked (term, place) cross join lateral (
            select v.number, v.file_no, v.words from vector_words v
-           where v.words @@ looked.term::tsquery and v.number between $3 and $4 ${isPart ? `and v.${ofFiles}` : ''}
-           limit $5) w
-         limit $5 * 3 / 2),
+           where v.words @@ looked.term::tsquery and v.number between $2 and $3 ${isPart(query) ? `and v.${ofFiles}` : ''}
+           limit $4) w
+         limit $5),
+       weighed as (
+         select number, file_no, rank * ln(1 + $6::double precision / count(*) over (partition by place)) as rank from said),
        best as materialized (
-         select s.number, s.file_no, max(s.rank) as rank from said s group by s.number, s.file_no
-         order by rank desc, s.number limit $6 * 2)
-       select b.number from best b where b.${ofFiles} order by b.rank desc, b.number limit $6`,
+         select w.number, w.file_no, sum(w.rank) as rank from weighed w group by w.number, w.file_no
+         order by rank desc, w.number limit $7 * 2)
+       select b.number from best b where b.${ofFiles} order by b.rank desc, b.number limit $7`,
       [
-        pickTerms(counted, maxMatches * tellingTimes).join(' | '),
-        JSON.stringify(isSmall ? [picked.join(' | ')] : picked),
+        JSON.stringify(picked),
         ...rangeOf(query.collectionNumber),
         maxMatches,
+        isSmall ? items * picked.length : maxMatches * 1.5,
+        items,
         query.limit,
         ...values,
       ],

@@ -10,7 +10,7 @@ import assert from 'node:assert';
 import type { Log } from '../../lib/log.ts';
 import type { Database, Sql } from '../../storage/database.ts';
 import { createSqliteReader, type SqliteReader } from '../../storage/sqlite-reader.ts';
-import { toFileCondition } from './filter.ts';
+import { isPart, toFileCondition } from './filter.ts';
 import { toCandidates } from './fuse.ts';
 import { pickTerms, toTerms } from './index-words.ts';
 import type { IndexedItem, IndexQuery, ItemIndex } from './parts.ts';
@@ -166,8 +166,8 @@ export function createSqliteIndex({
   }
 
   async function nearest(query: IndexQuery): Promise<Near[]> {
-    const { collectionNumber, vector, limit, fileIds, filter } = query;
-    if (fileIds !== undefined || filter !== undefined) return nearestOfFiles(query);
+    const { collectionNumber, vector, limit } = query;
+    if (isPart(query)) return nearestOfFiles(query);
     const [row] = await reader.query<{ indexed: number; dimensions: number }>(
       'select indexed, dimensions from vector_collections where number = $1',
       [collectionNumber],
@@ -233,7 +233,7 @@ export function createSqliteIndex({
     if (picked.length === 0) return [];
     const words = picked.join(' OR ');
     const { text, values } = toFileCondition('sqlite', query, 5);
-    const isFiltered = query.fileIds !== undefined || query.filter !== undefined;
+    const isFiltered = isPart(query);
     // To look up the file of every match takes twice as long as to rank it. Where all files will do, only the first few
     // are looked at: some may belong to a file that is being swept up.
     const rows = await wordsReader.query<{ number: number }>(

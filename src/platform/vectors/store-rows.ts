@@ -145,7 +145,7 @@ const rowsPerStatement = 100;
 
 /**
  * Many rows at once, the fastest way of each database: SQLite runs a statement for each, PostgreSQL one for many.
- * `casts` are the values of one row as SQL, with `?` for each parameter.
+ * `values` are those of one row as SQL, with `?` for each parameter.
  */
 export async function insertRows(
   sql: Sql,

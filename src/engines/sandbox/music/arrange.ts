@@ -2,8 +2,9 @@
 import type { Random } from '../seed.ts';
 import { fold } from './accompaniment.ts';
 import { type Instrument, instrumentOf } from './instruments.ts';
+import type { Role } from './roles.ts';
 import type { Score } from './score.ts';
-import type { Note, Role, Track } from './types.ts';
+import type { Note, Track } from './types.ts';
 
 const mix: Readonly<Record<Role, { volume: number; pan: number; reverb: number }>> = {
   lead: { volume: 0.9, pan: 0.12, reverb: 1 },

@@ -2,10 +2,11 @@
 import type { Random } from '../seed.ts';
 import { type InstrumentName, instrumentOf, listInstrumentWords } from './instruments.ts';
 import { type Mood, moods, tempoNames, tempoWords } from './moods.ts';
+import type { Role } from './roles.ts';
 import { inMetre, styles, unnamedStyles } from './styles/index.ts';
 import type { Style } from './styles/style.ts';
 import { type Key, type Mode, scales } from './theory.ts';
-import { type MetreName, metres, type Role } from './types.ts';
+import { type MetreName, metres } from './types.ts';
 
 export interface Wish {
   readonly prompt: string;

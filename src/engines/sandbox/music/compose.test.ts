@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { composeSong, type SongWish } from './compose.ts';
 import { instrumentOf } from './instruments.ts';
+import type { Role } from './roles.ts';
 import { styles } from './styles/index.ts';
 import { modulo, scales } from './theory.ts';
-import type { Role, Song, Track } from './types.ts';
+import type { Song, Track } from './types.ts';
 
 function compose(prompt: string, changes: Partial<SongWish> = {}): Song {
   return composeSong({ prompt, isInstrumental: true, seconds: 30, seed: 1, index: 0, ...changes });

@@ -17,8 +17,9 @@ import { instrumentOf } from './instruments.ts';
 import { createSongbook, parseLyrics } from './lyrics.ts';
 import { type Bar, composePhrase, createMotif, harmonize, type Motif, type Tone, toNote } from './melody.ts';
 import { toBars } from './progression.ts';
+import { type Role, roles } from './roles.ts';
 import type { Score } from './score.ts';
-import { metres, type Note, type Role, roles, type Section, type SectionKind, type Song } from './types.ts';
+import { metres, type Note, type Section, type SectionKind, type Song } from './types.ts';
 
 export interface SongWish {
   readonly prompt: string;

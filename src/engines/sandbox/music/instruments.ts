@@ -1,5 +1,5 @@
 /** The instruments: their numbers in General MIDI, their ranges, and by which words a prompt names them. */
-import type { Role } from './types.ts';
+import type { Role } from './roles.ts';
 
 /** How the plain synthesiser makes its sound. */
 export type Timbre =

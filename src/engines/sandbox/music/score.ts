@@ -3,7 +3,8 @@ import type { Random } from '../seed.ts';
 import type { Brief } from './brief.ts';
 import type { Form } from './form.ts';
 import type { Bar } from './melody.ts';
-import type { Note, Role } from './types.ts';
+import type { Role } from './roles.ts';
+import type { Note } from './types.ts';
 
 export interface Score {
   readonly brief: Brief;

@@ -1,5 +1,6 @@
 /** A piece of music as it is written down: who plays what when. Times are beats; the tempo does not change. */
 import type { InstrumentName } from './instruments.ts';
+import type { Role } from './roles.ts';
 import type { Key } from './theory.ts';
 
 /** `division`: the steps of a beat, 4 where beats are halved and 3 where they have three parts. */
@@ -22,9 +23,6 @@ export interface Note {
   /** What is sung on it. */
   syllable?: string;
 }
-
-export const roles = ['lead', 'counter', 'chords', 'pad', 'bass', 'drums'] as const;
-export type Role = (typeof roles)[number];
 
 export interface Track {
   readonly role: Role;
