@@ -341,6 +341,6 @@ describe('history', () => {
       [bench.clock.now() + 365 * dayMs],
     );
     await bench.advance(webhooks, 60 * minuteMs);
-    expect(await left()).toEqual(['video_b']);
+    await expect.poll(left).toEqual(['video_b']);
   });
 });
