@@ -39,8 +39,6 @@ export default defineConfig({
     // Node runs the files itself, as it does everywhere else.
     experimental: { viteModuleRunner: false, nodeLoader: false },
     // Room for a busy machine: what hangs is found all the same.
-    // Where a whole run would be lost with one unlucky wait it is tried once more. It shows as "retry x1": mend it then.
-    retry: process.env['CI'] === undefined ? 0 : 1,
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 15_000 } },

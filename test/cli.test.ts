@@ -96,9 +96,11 @@ describe('the command line beside a running gateway on SQLite', () => {
 
   it('several commands at once wait for each other', async () => {
     await roundhouse('migrate');
-    const results = await Promise.all(['a', 'b'].map((name) => roundhouse('keys', 'create', '--name', name)));
-    expect(results.map(({ code }) => code)).toEqual([0, 0]);
-    expect(JSON.parse((await roundhouse('keys', 'list', '--json')).out)).toHaveLength(3);
+    const results = await Promise.all(
+      ['a', 'b', 'c'].map((name) => roundhouse('keys', 'create', '--name', name)),
+    );
+    expect(results.map(({ code }) => code)).toEqual([0, 0, 0]);
+    expect(JSON.parse((await roundhouse('keys', 'list', '--json')).out)).toHaveLength(4);
   });
 });
 

@@ -80,8 +80,7 @@ describe('hostile pictures', () => {
     weigh();
     expect(peakMb).toBeLessThan(mostMb);
     if (hasProc) expect(peakMb).toBeGreaterThan(20);
-    // No process was lost but at the wall of memory: that one depends on what the allocator keeps, and is an answer too.
-    expect(lines.filter((line) => !line.includes('MB of memory'))).toEqual([]);
-    expect(lines.length).toBeLessThan(5);
+    // No process was lost: every one of them was told apart by a limit or a decoder.
+    expect(lines).toEqual([]);
   }, 120_000);
 });

@@ -56,38 +56,25 @@ describe.skipIf(!process.env['DATABASE_URL'])('two processes that share PostgreS
     return performance.now() - from;
   }
 
-  /** The best of three: a machine that is busy for a second does not make the gateway slow. */
-  async function bestOf(tries: number, measure: () => Promise<number>): Promise<number> {
-    let best = Number.POSITIVE_INFINITY;
-    for (let done = 0; done < tries && best >= 1000; done++) best = Math.min(best, await measure());
-    return best;
-  }
-
   it('start at once with one first key between them', () => {
     expect([one.firstKey, other.firstKey].filter((key) => key !== undefined)).toHaveLength(1);
   });
 
   it('[AUTH-10] a key that was revoked on one stops working on the other within a second', async () => {
-    const revoke = async () => {
-      const { id, secret } = await operate('/keys');
-      expect(await status(other, secret)).toBe(200);
-      expect(await status(other, secret)).toBe(200);
-      await operate(`/keys/${id}/revoke`);
-      return lag(secret, 401);
-    };
-    expect(await bestOf(3, revoke)).toBeLessThan(1000);
+    const { id, secret } = await operate('/keys');
+    expect(await status(other, secret)).toBe(200);
+    expect(await status(other, secret)).toBe(200);
+    await operate(`/keys/${id}/revoke`);
+    expect(await lag(secret, 401)).toBeLessThan(1000);
   });
 
   it('a suspended subscription is heard as fast, and so is its return', async () => {
     const { id } = await operate('/subscriptions', { name: 'acme' });
     const { secret } = await operate('/keys', { subscription: id });
     expect(await status(other, secret)).toBe(200);
-    const both = async () => {
-      await operate(`/subscriptions/${id}/suspend`);
-      const suspended = await lag(secret, 401);
-      await operate(`/subscriptions/${id}/resume`);
-      return Math.max(suspended, await lag(secret, 200));
-    };
-    expect(await bestOf(3, both)).toBeLessThan(1000);
+    await operate(`/subscriptions/${id}/suspend`);
+    expect(await lag(secret, 401)).toBeLessThan(1000);
+    await operate(`/subscriptions/${id}/resume`);
+    expect(await lag(secret, 200)).toBeLessThan(1000);
   });
 });

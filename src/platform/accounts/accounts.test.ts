@@ -403,7 +403,9 @@ describe('several processes on one database', () => {
     await other.authenticate(secret);
     expect(other.authenticate(secret)).not.toBeInstanceOf(Promise);
     await accounts.moveKey(key.id, 'revoke');
-    await expect.poll(async () => await other.authenticate(secret), { interval: 5 }).toBeUndefined();
+    await expect
+      .poll(async () => await other.authenticate(secret), { interval: 5, timeout: 1000 })
+      .toBeUndefined();
   });
 
   it('a key made in one works in the other that had refused it', async () => {
@@ -412,7 +414,7 @@ describe('several processes on one database', () => {
     expect(await other.authenticate('sk-made-a-moment-later')).toBeUndefined();
     await accounts.seedKey(subscription.id, 'sk-made-a-moment-later', 'seed');
     await expect
-      .poll(async () => await other.authenticate('sk-made-a-moment-later'), { interval: 5 })
+      .poll(async () => await other.authenticate('sk-made-a-moment-later'), { interval: 5, timeout: 1000 })
       .toBeDefined();
   });
 
@@ -471,7 +473,9 @@ describe('several processes on one database', () => {
     const { accounts, secret } = await startWithKey(flaky.database);
     await accounts.authenticate(secret);
     await test.database.notify('accounts', 'something new');
-    await expect.poll(() => accounts.authenticate(secret) instanceof Promise, { interval: 1 }).toBe(true);
+    await expect
+      .poll(() => accounts.authenticate(secret) instanceof Promise, { interval: 1, timeout: 1000 })
+      .toBe(true);
   });
 });
 
