@@ -135,34 +135,27 @@ export function createIndexBuilder(parts: IndexBuilderParts): IndexBuilder {
     await drop(collectionNumber);
   }
 
-  /** Never rejects. */
+  /** Never rejects. What fails because we are closing is no news. */
+  function toldOf(work: Promise<void>, failure: string): Promise<void> {
+    return work.catch((error) => {
+      if (!closing.signal.aborted) log.warn({ err: error }, failure);
+    });
+  }
+
   function watch(collectionNumber: number, work: Promise<void>): Promise<void> {
-    const watched = work
-      .catch((error) => {
-        if (!closing.signal.aborted)
-          log.warn(
-            { err: error },
-            'the index of a large collection could not be built: it is compared in full',
-          );
-      })
-      .finally(() => underWay.delete(collectionNumber));
+    const failure = 'the index of a large collection could not be built: it is compared in full';
+    const watched = toldOf(work, failure).finally(() => underWay.delete(collectionNumber));
     underWay.set(collectionNumber, watched);
     return watched;
   }
 
   function dropInTurn(collectionNumber: number): void {
-    const dropped = inTurn(async () => {
+    const work = inTurn(async () => {
       await waitForOthers();
       await drop(collectionNumber);
-    })
-      .catch((error) => {
-        if (!closing.signal.aborted)
-          log.warn(
-            { err: error },
-            'an index that nobody needs could not be dropped: the next start tries it',
-          );
-      })
-      .finally(() => dropping.delete(dropped));
+    });
+    const failure = 'an index that nobody needs could not be dropped: the next start tries it';
+    const dropped = toldOf(work, failure).finally(() => dropping.delete(dropped));
     dropping.add(dropped);
   }
 
