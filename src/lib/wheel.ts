@@ -37,6 +37,11 @@ export class Wheel {
     return this.#now + ms + this.#tickMs;
   }
 
+  /** What time it is, as of the last turn. */
+  get now(): number {
+    return this.#now;
+  }
+
   get size(): number {
     return this.#slots.length - this.#free.length;
   }

@@ -1,18 +1,19 @@
 /** A self-signed certificate made on the spot, so that no private key lies in the repository. */
 import { generateKeyPairSync, sign } from 'node:crypto';
+import { isIPv4 } from 'node:net';
 
 export interface TestCertificate {
   readonly key: string;
   readonly cert: string;
 }
 
-/** Valid for these names, from yesterday on for two days. */
+/** Valid for these names and addresses, from yesterday on for two days. */
 export function createCertificate(...names: string[]): TestCertificate {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const ecdsaWithSha256 = sequence(objectId([0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02]));
   const commonName = sequence(objectId([0x55, 0x04, 0x03]), der(0x0c, Buffer.from(names[0] ?? 'test')));
   const name = sequence(der(0x31, commonName));
-  const altNames = sequence(...names.map((dns) => der(0x82, Buffer.from(dns))));
+  const altNames = sequence(...names.map(altName));
   const extension = sequence(objectId([0x55, 0x1d, 0x11]), der(0x04, altNames));
   const dayMs = 24 * 3600 * 1000;
   const body = sequence(
@@ -32,6 +33,10 @@ export function createCertificate(...names: string[]): TestCertificate {
     key: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
     cert: `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`,
   };
+}
+
+function altName(name: string): Buffer {
+  return isIPv4(name) ? der(0x87, Buffer.from(name.split('.').map(Number))) : der(0x82, Buffer.from(name));
 }
 
 /** A value in the distinguished encoding (X.690): tag, length, content. */

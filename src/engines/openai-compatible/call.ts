@@ -1,13 +1,15 @@
 /**
- * One call of an engine under way: a handler that undici calls straight from the socket read, without a
- * promise or a timer of its own. `request` and `stream` cost 20 to 25 % more and hold 100 MB more.
+ * One call of an engine under way, told of its answer straight from the socket read, without a promise or a timer of
+ * its own.
  *
  *   waiting ── status 200 ── answering ── end of the answer ── draining ── closed
  *      │  └─ other status ── refused ────────────────────────────┐            │
  *      └─ abort, deadline, lost connection ────────── settled, connection destroyed
  */
-import type { Dispatcher } from 'undici';
 import { GatewayError } from '../../lib/errors.ts';
+import type { AnswerHandler, Connection } from '../../lib/http1/connection.ts';
+import type { ConnectionPool, Request } from '../../lib/http1/pool.ts';
+import type { ResponseHead } from '../../lib/http1/response-head.ts';
 import type { Deadline, Wheel } from '../../lib/wheel.ts';
 import type { ChatResult, ChatRun, ChatSink } from '../contract/chat.ts';
 import { failures, toRefusal } from './failures.ts';
@@ -16,9 +18,9 @@ import { readWhole } from './whole.ts';
 import type { Asked } from './wire.ts';
 
 export interface CallParts {
-  readonly pool: Dispatcher;
+  readonly pool: ConnectionPool;
   readonly wheel: Wheel;
-  readonly options: Dispatcher.DispatchOptions;
+  readonly request: Request;
   /** Until the first token, or the whole answer's head. */
   readonly timeoutMs: number;
   /** Between two signs of life after that. */
@@ -32,18 +34,16 @@ const longestRefusal = 64 * 1024;
 const longestWhole = 64 * 1024 * 1024;
 /** What an engine may take to close an answer that was read to its end; then its connection is given up. */
 const drainMs = 5_000;
+const nothing = Buffer.alloc(0);
 
-export type IncomingHeaders = Record<string, string | string[] | undefined>;
-
-export abstract class EngineCall implements Dispatcher.DispatchHandler, Deadline, ChatRun {
+export abstract class EngineCall implements AnswerHandler, Deadline, ChatRun {
   dueAt = 0;
   slot = -1;
   protected readonly parts: CallParts;
   /** The caller has heard the end, or wants to hear nothing. */
   protected isSettled = false;
   protected hasStarted = false;
-  #controller: Dispatcher.DispatchController | undefined;
-  #isStarting = false;
+  #connection: Connection | undefined;
   #isPaused = false;
   #status = 0;
   #retryAfter: string | undefined;
@@ -55,15 +55,14 @@ export abstract class EngineCall implements Dispatcher.DispatchHandler, Deadline
   }
 
   start(): this {
-    const { wheel, pool, options, timeoutMs } = this.parts;
+    const { wheel, pool, request, timeoutMs } = this.parts;
     wheel.add(this, timeoutMs);
-    this.#isStarting = true;
-    pool.dispatch(options, this);
-    this.#isStarting = false;
+    this.#connection = pool.send(request, this);
     return this;
   }
 
-  protected abstract take(chunk: Buffer): void;
+  /** The bytes from `start` to `end` are there until this returns. */
+  protected abstract take(buffer: Buffer, start: number, end: number): void;
   protected abstract finish(): void;
   protected abstract fail(error: GatewayError): void;
   /** The connection broke after the answer had begun. */
@@ -72,66 +71,54 @@ export abstract class EngineCall implements Dispatcher.DispatchHandler, Deadline
   abort(): void {
     if (this.isSettled) return;
     this.isSettled = true;
-    this.#disconnect('the call was aborted');
+    this.#disconnect();
   }
 
   pause(): void {
     this.#isPaused = true;
     // An engine that is held back cannot be late.
     this.dueAt = Number.POSITIVE_INFINITY;
-    this.#controller?.pause();
+    this.#connection?.pause(this);
   }
 
   resume(): void {
     if (!this.#isPaused) return;
     this.#isPaused = false;
     this.dueAt = this.parts.wheel.after(this.parts.idleTimeoutMs);
-    this.#controller?.resume();
+    this.#connection?.resume(this);
   }
 
   expire(): void {
     const isLate = !this.hasStarted;
     if (!this.isSettled) this.settleWith(isLate ? failures.late() : failures.silent());
-    else this.#disconnect('the answer was not closed');
+    // The answer was read to its end, but never closed.
+    else this.#disconnect();
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    if (this.isSettled) controller.abort(new Error('the call was aborted'));
-    else if (this.#isPaused) controller.pause();
+  onHead(head: ResponseHead): void {
+    this.#status = head.status;
+    if (!this.#isAnswer) this.#retryAfter = head.get('retry-after');
   }
 
-  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHeaders): void {
-    this.#status = status;
-    if (this.#isAnswer) return;
-    const { 'retry-after': retryAfter } = headers;
-    this.#retryAfter = typeof retryAfter === 'string' ? retryAfter : undefined;
-  }
-
-  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+  onBody(buffer: Buffer, start: number, end: number): void {
     if (this.isSettled) return;
     if (this.#isAnswer) {
-      this.take(chunk);
+      this.take(buffer, start, end);
       return;
     }
-    this.#refusal.push(chunk);
-    this.#refusalLength += chunk.length;
+    this.#refusal.push(copied(buffer, start, end));
+    this.#refusalLength += end - start;
     if (this.#refusalLength > longestRefusal) this.settleWith(this.#toRefusal());
   }
 
-  onResponseEnd(): void {
+  onEnd(): void {
     this.parts.wheel.remove(this);
     if (this.isSettled) return;
     if (this.#isAnswer) this.finish();
     else this.settleWith(this.#toRefusal());
   }
 
-  onResponseError(controller: Dispatcher.DispatchController, error: Error): void {
-    // A pool that is closed says so at once, to a caller who has no handle yet.
-    if (this.#isStarting) {
-      process.nextTick(() => this.onResponseError(controller, error));
-      return;
-    }
+  onError(error: Error): void {
     this.parts.wheel.remove(this);
     if (this.isSettled) return;
     if (this.#status === 0) this.settleWith(failures.unreachable(error));
@@ -148,7 +135,7 @@ export abstract class EngineCall implements Dispatcher.DispatchHandler, Deadline
   protected settleWith(error: GatewayError): void {
     if (this.isSettled) return;
     this.isSettled = true;
-    this.#disconnect(error.message);
+    this.#disconnect();
     this.fail(error);
   }
 
@@ -156,13 +143,12 @@ export abstract class EngineCall implements Dispatcher.DispatchHandler, Deadline
   protected settleWell(): void {
     this.isSettled = true;
     this.dueAt = this.parts.wheel.after(drainMs);
-    this.#controller?.resume();
+    this.#connection?.resume(this);
   }
 
-  #disconnect(why: string): void {
+  #disconnect(): void {
     this.parts.wheel.remove(this);
-    // Not yet connected: `onRequestStart` will see that it is settled.
-    this.#controller?.abort(new Error(why));
+    this.#connection?.abort(this);
   }
 
   #toRefusal(): GatewayError {
@@ -174,7 +160,6 @@ export abstract class EngineCall implements Dispatcher.DispatchHandler, Deadline
 export class StreamCall extends EngineCall {
   readonly #sink: ChatSink;
   readonly #reader: ChatEventReader;
-  #isFlushing = false;
 
   constructor(parts: CallParts, sink: ChatSink, asked: Asked) {
     super(parts);
@@ -193,16 +178,10 @@ export class StreamCall extends EngineCall {
     if (!this.#reader.isOver) super.pause();
   }
 
-  /** For `process.nextTick`: a function per read would cost more. */
-  static flush(call: StreamCall): void {
-    call.#isFlushing = false;
-    if (!call.#reader.isOver) call.#sink.flush();
-  }
-
-  protected override take(chunk: Buffer): void {
+  protected override take(buffer: Buffer, start: number, end: number): void {
     const reader = this.#reader;
     const { events } = reader;
-    reader.push(chunk);
+    reader.push(buffer, start, end);
     if (reader.isOver) {
       this.#end();
       return;
@@ -212,10 +191,8 @@ export class StreamCall extends EngineCall {
     if (this.hasStarted && reader.events !== events && this.dueAt !== Number.POSITIVE_INFINITY) {
       this.dueAt = this.parts.wheel.after(this.parts.idleTimeoutMs);
     }
-    // undici hands over every HTTP chunk of a read by itself; one write each would cost four times the CPU.
-    if (this.#isFlushing) return;
-    this.#isFlushing = true;
-    process.nextTick(StreamCall.flush, this);
+    // Once for all that a read has brought: one write for each chunk would cost four times the CPU.
+    this.#sink.flush();
   }
 
   protected override finish(): void {
@@ -243,7 +220,8 @@ export class StreamCall extends EngineCall {
 /** An answer that is read when all of it is there. */
 abstract class BodyCall<T> extends EngineCall {
   readonly #done: (error: GatewayError | undefined, result?: T) => void;
-  #chunks: Buffer[] = [];
+  /** Grows by doubling: a list of what each read brought would be dear where an engine trickles. */
+  #body: Buffer = nothing;
   #length = 0;
 
   constructor(parts: CallParts, done: (error: GatewayError | undefined, result?: T) => void) {
@@ -254,10 +232,9 @@ abstract class BodyCall<T> extends EngineCall {
   /** Throws when the body is not what was asked for. */
   protected abstract read(body: Buffer): T;
 
-  protected override take(chunk: Buffer): void {
+  protected override take(buffer: Buffer, start: number, end: number): void {
     this.hasStarted = true;
-    this.#chunks.push(chunk);
-    this.#length += chunk.length;
+    this.#add(buffer, start, end);
     if (this.#length > (this.parts.maxBytes ?? longestWhole)) this.settleWith(failures.tooLong());
     else if (this.dueAt !== Number.POSITIVE_INFINITY)
       this.dueAt = this.parts.wheel.after(this.parts.idleTimeoutMs);
@@ -265,11 +242,9 @@ abstract class BodyCall<T> extends EngineCall {
 
   protected override finish(): void {
     this.isSettled = true;
-    const [only] = this.#chunks;
-    const body = this.#chunks.length === 1 && only !== undefined ? only : Buffer.concat(this.#chunks);
     let result: T;
     try {
-      result = this.read(body);
+      result = this.read(this.#body.subarray(0, this.#length));
     } catch (error) {
       this.#done(error instanceof GatewayError ? error : failures.unreadable(error));
       return;
@@ -283,6 +258,21 @@ abstract class BodyCall<T> extends EngineCall {
 
   protected override fail(error: GatewayError): void {
     this.#done(error);
+  }
+
+  #add(buffer: Buffer, start: number, end: number): void {
+    const length = this.#length + end - start;
+    // Most answers come by one read.
+    if (this.#length === 0) this.#body = copied(buffer, start, end);
+    else {
+      if (length > this.#body.length) {
+        const larger = Buffer.allocUnsafeSlow(Math.max(length, 2 * this.#body.length));
+        this.#body.copy(larger, 0, 0, this.#length);
+        this.#body = larger;
+      }
+      buffer.copy(this.#body, this.#length, start, end);
+    }
+    this.#length = length;
   }
 }
 
@@ -305,28 +295,29 @@ export class WholeCall extends BodyCall<ChatResult> {
 
 /** Any other question that is answered once. */
 export class AnswerCall<T> extends BodyCall<T> {
-  readonly #reader: (body: Buffer, headers: IncomingHeaders) => T;
-  #headers: IncomingHeaders = {};
+  readonly #reader: (body: Buffer, head: ResponseHead) => T;
+  #head: ResponseHead | undefined;
 
   constructor(
     parts: CallParts,
     done: (error: GatewayError | undefined, result?: T) => void,
-    reader: (body: Buffer, headers: IncomingHeaders) => T,
+    reader: (body: Buffer, head: ResponseHead) => T,
   ) {
     super(parts, done);
     this.#reader = reader;
   }
 
-  override onResponseStart(
-    controller: Dispatcher.DispatchController,
-    status: number,
-    headers: IncomingHeaders,
-  ): void {
-    this.#headers = headers;
-    super.onResponseStart(controller, status, headers);
+  override onHead(head: ResponseHead): void {
+    this.#head = head;
+    super.onHead(head);
   }
 
   protected override read(body: Buffer): T {
-    return this.#reader(body, this.#headers);
+    return this.#reader(body, this.#head!);
   }
+}
+
+/** What a read has brought is gone with the next one. */
+export function copied(buffer: Buffer, start: number, end: number): Buffer {
+  return Buffer.copyBytesFrom(buffer, start, end - start);
 }

@@ -3,6 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { createRecordingSink } from '../../../test/support/recording-sink.ts';
 import { GatewayError } from '../../lib/errors.ts';
+import { ResponseHead } from '../../lib/http1/response-head.ts';
 import type { ChatRequest, Finish, TokenLogprob, Usage } from '../contract/chat.ts';
 import { toRefusal } from './failures.ts';
 import type { FlavorName } from './flavor.ts';
@@ -195,7 +196,10 @@ describe('the answers of real engines', () => {
     };
     const questions: Questions = {
       async post({ path }, _body, read) {
-        return read({ json: JSON.parse(find(path.slice(1))!.body), headers: {} });
+        return read({
+          json: JSON.parse(find(path.slice(1))!.body),
+          head: new ResponseHead('HTTP/1.1 200 OK\r\n'),
+        });
       },
     };
     const parts = { flavor: flavors[engine], questions };

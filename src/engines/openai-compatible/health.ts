@@ -1,23 +1,23 @@
 /** Whether an engine can take a request now. */
 import type { EngineHealth } from '../contract/engine.ts';
 import type { Address } from './address.ts';
-import type { Question, Reply } from './ask.ts';
 import type { Flavor } from './flavor.ts';
 
 export interface HealthParts {
   address: Address;
   flavor: Flavor;
-  ask: (question: Question, signal: AbortSignal) => Promise<Reply>;
+  /** The status with which a path answers. */
+  askStatus: (path: string, signal: AbortSignal) => Promise<number>;
 }
 
 /** llama.cpp answers 503 while it loads its model, vLLM when its engine is dead. */
 export async function checkHealth(
-  { address, flavor, ask }: HealthParts,
+  { address, flavor, askStatus }: HealthParts,
   signal: AbortSignal,
 ): Promise<EngineHealth> {
   const path = address[flavor.health.at] + flavor.health.path;
   try {
-    const { status } = await ask({ path }, signal);
+    const status = await askStatus(path, signal);
     return status >= 200 && status < 300 ? { ok: true } : { ok: false, detail: `${path} answers ${status}` };
   } catch (error) {
     return { ok: false, detail: error instanceof Error ? error.message : String(error) };

@@ -1,14 +1,14 @@
 /** Engines that speak OpenAI's language: vLLM, SGLang, llama.cpp's server, Ollama, TEI, stable-diffusion.cpp, and others. */
 import Type from 'typebox';
 import { GatewayError } from '../../lib/errors.ts';
+import { ConnectionPool } from '../../lib/http1/pool.ts';
 import type { Log } from '../../lib/log.ts';
-import { loadUndici } from '../../lib/undici.ts';
 import { Wheel } from '../../lib/wheel.ts';
 import type { ChatPort, ChatRequest, ChatRun } from '../contract/chat.ts';
 import { commonEngineOptions, defineEngineKind, type Engine } from '../contract/engine.ts';
 import type { Studio } from '../contract/studio.ts';
 import { type Address, toAddress } from './address.ts';
-import { ask } from './ask.ts';
+import { askStatus } from './ask-status.ts';
 import { toBody } from './body.ts';
 import { toBodyText } from './body-text.ts';
 import { type CallParts, StreamCall, WholeCall } from './call.ts';
@@ -97,17 +97,13 @@ export interface EngineParts {
 
 export function createOpenaiCompatible(parts: EngineParts): Engine {
   const { address, flavor, timeoutMs, idleTimeoutMs, maxBatch, wheel = new Wheel() } = parts;
-  const pool = new (loadUndici().Pool)(address.origin, {
-    // The wheel watches every call; undici's own timers would watch them again.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    connect: { timeout: 10_000 },
+  const pool = new ConnectionPool({
+    origin: address.origin,
+    connectMs: 10_000,
     // Just under the 5 s after which uvicorn and llama.cpp close an idle connection.
-    keepAliveTimeout: 4_000,
-    allowH2: false,
+    idleMs: 4_000,
   });
   const headers = toHeaders(parts);
-  const question = { address, flavor, ask: ask.bind(undefined, pool, headers) };
   const questions = createQuestions({ pool, wheel, address, headers, timeoutMs, idleTimeoutMs });
   const picturing = createQuestions({
     pool,
@@ -149,7 +145,7 @@ export function createOpenaiCompatible(parts: EngineParts): Engine {
   const toCall = (request: ChatRequest, isStreamed: boolean): CallParts => ({
     pool,
     wheel,
-    options: { method: 'POST', path, headers, body: toBodyText(toBody(request, flavor, isStreamed)) },
+    request: { method: 'POST', path, headers, body: toBodyText(toBody(request, flavor, isStreamed)) },
     timeoutMs,
     idleTimeoutMs,
   });
@@ -227,7 +223,11 @@ export function createOpenaiCompatible(parts: EngineParts): Engine {
     ...(serves.includes('music')
       ? { music: createMusicPort({ pool, wheel, address, headers, timeoutMs, idleTimeoutMs }) }
       : {}),
-    health: (signal) => checkHealth(question, signal),
+    health: (signal) =>
+      checkHealth(
+        { address, flavor, askStatus: (at, during) => askStatus(pool, { path: at, headers }, during) },
+        signal,
+      ),
     close() {
       closing ??= pool.close().then(() => wheel.close());
       return closing;

@@ -6,12 +6,12 @@ import { GatewayError } from '../../lib/errors.ts';
 import type { MusicPart, MusicPort, MusicRequest } from '../contract/music.ts';
 import type { RenderContext } from '../contract/render.ts';
 import type { Address } from './address.ts';
-import { type CallParts, EngineCall } from './call.ts';
+import { type CallParts, copied, EngineCall } from './call.ts';
 import { failures } from './failures.ts';
 import type { Fields } from './flavor.ts';
 import { MusicReader } from './music-lines.ts';
 
-export interface MusicParts extends Omit<CallParts, 'options'> {
+export interface MusicParts extends Omit<CallParts, 'request'> {
   readonly address: Address;
   readonly headers: string[];
 }
@@ -23,7 +23,7 @@ export function createMusicPort({ address, headers, ...parts }: MusicParts): Mus
       signal.throwIfAborted();
       const body = JSON.stringify(toMusicBody(request));
       const call = new MusicCall(
-        { ...parts, options: { method: 'POST', path, headers, body } },
+        { ...parts, request: { method: 'POST', path, headers, body } },
         request,
         context,
       );
@@ -120,9 +120,9 @@ class MusicCall extends EngineCall {
     this.#wake?.();
   }
 
-  protected override take(chunk: Buffer): void {
+  protected override take(buffer: Buffer, start: number, end: number): void {
     try {
-      this.#reader.push(chunk);
+      this.#reader.push(copied(buffer, start, end));
     } catch (error) {
       this.settleWith(error instanceof GatewayError ? error : failures.unreadable(error));
       return;

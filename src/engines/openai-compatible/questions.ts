@@ -1,10 +1,11 @@
 /** Questions that an engine answers once, beside chat: JSON or a form there, JSON back, with the call's deadlines. */
 import { Readable } from 'node:stream';
-import type { Dispatcher } from 'undici';
 import type { GatewayError } from '../../lib/errors.ts';
+import type { Request } from '../../lib/http1/pool.ts';
+import type { ResponseHead } from '../../lib/http1/response-head.ts';
 import type { Address } from './address.ts';
 import { toBodyText } from './body-text.ts';
-import { AnswerCall, type CallParts, type IncomingHeaders } from './call.ts';
+import { AnswerCall, type CallParts } from './call.ts';
 import { failures, toAnswerFailure } from './failures.ts';
 import type { Fields, Place } from './flavor.ts';
 import type { Form } from './form.ts';
@@ -12,7 +13,7 @@ import type { Form } from './form.ts';
 export interface Answer {
   /** An object or a list. */
   readonly json: unknown;
-  readonly headers: IncomingHeaders;
+  readonly head: ResponseHead;
 }
 
 export interface Questions {
@@ -31,7 +32,7 @@ export interface FileQuestions extends FormQuestions {
   remove(path: string, signal: AbortSignal): Promise<void>;
 }
 
-export interface QuestionParts extends Omit<CallParts, 'options'> {
+export interface QuestionParts extends Omit<CallParts, 'request'> {
   readonly address: Address;
   readonly headers: string[];
 }
@@ -41,11 +42,7 @@ export function createQuestions({ address, headers, ...parts }: QuestionParts): 
   const typeAt = headers.findIndex((item, index) => index % 2 === 0 && item === 'content-type');
   const untyped = typeAt === -1 ? headers : headers.toSpliced(typeAt, 2);
 
-  const send = <T>(
-    request: Dispatcher.DispatchOptions,
-    read: (bytes: Buffer, headers: IncomingHeaders) => T,
-    signal: AbortSignal,
-  ) =>
+  const send = <T>(request: Request, read: (bytes: Buffer, head: ResponseHead) => T, signal: AbortSignal) =>
     new Promise<T>((resolve, reject) => {
       if (signal.aborted) {
         reject(signal.reason);
@@ -61,27 +58,27 @@ export function createQuestions({ address, headers, ...parts }: QuestionParts): 
         if (error === undefined) resolve(result as T);
         else reject(error);
       };
-      const call = new AnswerCall({ ...parts, options: request }, done, read).start();
+      const call = new AnswerCall({ ...parts, request }, done, read).start();
     });
 
   const ask = <T>(
     place: Place,
-    encoded: Pick<Dispatcher.DispatchOptions, 'headers' | 'body'>,
+    encoded: Pick<Request, 'headers' | 'body'>,
     read: (answer: Answer) => T,
     signal: AbortSignal,
   ) =>
     send(
       { method: 'POST', path: address[place.at] + place.path, ...encoded },
-      (bytes, received) => read({ json: parse(bytes), headers: received }),
+      (bytes, head) => read({ json: parse(bytes), head }),
       signal,
     );
 
   return {
     post: (place, body, read, signal) => ask(place, { headers, body: toBodyText(body) }, read, signal),
     postForm(place, form, read, signal) {
-      const own = ['content-type', form.type, 'content-length', String(form.length), ...untyped];
-      const body = Readable.from(form.pieces(), { objectMode: false });
-      return ask(place, { headers: own, body }, read, signal);
+      const own = ['content-type', form.type, ...untyped];
+      const stream = Readable.from(form.pieces(), { objectMode: false });
+      return ask(place, { headers: own, body: { stream, length: form.length } }, read, signal);
     },
     fetch: (path, signal) => send({ method: 'GET', path, headers: untyped }, (bytes) => bytes, signal),
     remove: (path, signal) => send({ method: 'DELETE', path, headers: untyped }, () => {}, signal),

@@ -127,7 +127,7 @@ export function readScores(answer: Answer, pairs: Pairs, maxTokens: number): Rer
     ranking.usage?.total_tokens,
     ranking.meta?.tokens?.input_tokens,
     // TEI says it in a header alone.
-    Number(answer.headers['x-compute-tokens'] ?? 0),
+    Number(answer.head.get('x-compute-tokens') ?? 0),
     pairTokens,
   ];
   const [promptTokens] = told.map(toTokens).filter((tokens) => tokens > 0);

@@ -2,8 +2,8 @@
  * The speech port: a text to raw samples, which are handed on as they come. Asked for are 16 bit at 24 kHz; a server
  * that sends a WAV file with just that is understood too, anything else is refused rather than played too fast.
  */
-import type { Dispatcher } from 'undici';
 import { GatewayError } from '../../lib/errors.ts';
+import type { ResponseHead } from '../../lib/http1/response-head.ts';
 import {
   type SpeechPort,
   type SpeechRequest,
@@ -11,12 +11,12 @@ import {
   speechSampleRate,
 } from '../contract/speech.ts';
 import type { Address } from './address.ts';
-import { type CallParts, EngineCall, type IncomingHeaders } from './call.ts';
+import { type CallParts, copied, EngineCall } from './call.ts';
 import { failures } from './failures.ts';
 import type { Fields, SpeechQuirks } from './flavor.ts';
 import { WavHead } from './wav-head.ts';
 
-export interface SpeechParts extends Omit<CallParts, 'options'> {
+export interface SpeechParts extends Omit<CallParts, 'request'> {
   readonly address: Address;
   readonly headers: string[];
   readonly quirks: SpeechQuirks;
@@ -28,7 +28,7 @@ export function createSpeechPort({ address, headers, quirks, ...parts }: SpeechP
     speak(request, sink) {
       if (request.voice.type !== 'builtin' && !quirks.makesVoices) return refuse(request, sink);
       const body = JSON.stringify(toSpeechBody(request, quirks));
-      return new SpeechCall({ ...parts, options: { method: 'POST', path, headers, body } }, sink).start();
+      return new SpeechCall({ ...parts, request: { method: 'POST', path, headers, body } }, sink).start();
     },
   };
 }
@@ -69,16 +69,12 @@ class SpeechCall extends EngineCall {
     this.#sink = sink;
   }
 
-  override onResponseStart(
-    controller: Dispatcher.DispatchController,
-    status: number,
-    headers: IncomingHeaders,
-  ): void {
-    super.onResponseStart(controller, status, headers);
-    const type = String(headers['content-type'] ?? '').toLowerCase();
+  override onHead(head: ResponseHead): void {
+    super.onHead(head);
+    const type = (head.get('content-type') ?? '').toLowerCase();
     const rate = /rate=(\d+)/.exec(type)?.[1];
     const isSound = !/^(?:text\/|application\/json)/.test(type);
-    if (status === 200 && (!isSound || (rate !== undefined && Number(rate) !== speechSampleRate)))
+    if (head.status === 200 && (!isSound || (rate !== undefined && Number(rate) !== speechSampleRate)))
       this.settleWith(failures.soundless(new Error(`the answer is ${type}`)));
   }
 
@@ -86,13 +82,13 @@ class SpeechCall extends EngineCall {
     if (!this.isSettled) super.pause();
   }
 
-  protected override take(chunk: Buffer): void {
+  protected override take(buffer: Buffer, start: number, end: number): void {
     this.hasStarted = true;
     if (this.dueAt !== Number.POSITIVE_INFINITY)
       this.dueAt = this.parts.wheel.after(this.parts.idleTimeoutMs);
     let bytes: Buffer;
     try {
-      bytes = this.#head.strip(chunk);
+      bytes = this.#head.strip(copied(buffer, start, end));
     } catch (error) {
       this.settleWith(failures.soundless(error));
       return;

@@ -77,8 +77,8 @@ export class ChatEventReader {
   }
 
   /** Bytes of the stream. The caller flushes the sink when the socket has no more of them. */
-  push(chunk: Buffer): void {
-    const bytes = this.#join(chunk.toString('latin1'));
+  push(buffer: Buffer, start = 0, stop = buffer.length): void {
+    const bytes = this.#join(buffer.toString('latin1', start, stop));
     if (bytes === undefined) return;
     const end = bytes.length;
     let at = 0;

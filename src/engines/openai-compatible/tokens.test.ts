@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../lib/errors.ts';
+import { ResponseHead } from '../../lib/http1/response-head.ts';
 import type { ChatRequest } from '../contract/chat.ts';
 import type { Fields, FlavorName } from './flavor.ts';
 import { flavors } from './flavors.ts';
@@ -32,7 +33,7 @@ function engine(flavor: FlavorName, answers: Record<string, object | Error>) {
       asked.push({ path, body });
       const answer = answers[path] ?? new GatewayError('invalid_request', 'Not Found');
       if (answer instanceof Error) throw answer;
-      return read({ json: answer, headers: {} });
+      return read({ json: answer, head: new ResponseHead('HTTP/1.1 200 OK\r\n') });
     },
   };
   return { parts: { flavor: flavors[flavor], questions }, asked };
