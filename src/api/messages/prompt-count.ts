@@ -13,8 +13,13 @@ export const patienceMs = 5_000;
 export interface PromptCount {
   /** The request, whose prompt is being counted from then on. */
   readonly prepared: Prepared;
-  /** Nobody waits for the count any more. */
+  /**
+   * The answer has ended: nobody waits for the count any more. One that is under way is let go on, because breaking it
+   * off would cost its connection, and counting is quickly done.
+   */
   stop(): void;
+  /** The answer has failed, or its client is gone: a count that is under way is broken off. */
+  abort(): void;
 }
 
 export interface PromptCountParts {
@@ -26,17 +31,21 @@ export interface PromptCountParts {
 }
 
 export function createPromptCount({ prepared, facts, count, tell }: PromptCountParts): PromptCount {
-  const stopped = new AbortController();
+  const aborted = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let isCounting = false;
   const stop = (): void => {
     clearTimeout(timer);
-    // An abort that nobody hears costs a tenth of a stream: it makes an error with its stack.
-    if (isCounting) stopped.abort();
     isCounting = false;
   };
-  const giveUp = (): void => {
+  const abort = (): void => {
+    // An abort that nobody hears costs a tenth of a stream: it makes an error with its stack.
+    if (isCounting) aborted.abort();
     stop();
+  };
+  const giveUp = (): void => {
+    if (!isCounting) return;
+    abort();
     tell(0);
   };
   return {
@@ -46,14 +55,15 @@ export function createPromptCount({ prepared, facts, count, tell }: PromptCountP
       else {
         timer = setTimeout(giveUp, patienceMs).unref();
         isCounting = true;
-        count(request, stopped.signal).then((promptTokens) => {
-          isCounting = false;
-          clearTimeout(timer);
+        count(request, aborted.signal).then((promptTokens) => {
+          if (!isCounting) return;
+          stop();
           tell(promptTokens);
         }, giveUp);
       }
       return request;
     },
     stop,
+    abort,
   };
 }

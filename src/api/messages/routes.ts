@@ -59,13 +59,16 @@ export const createMessage = defineRoute({
     }
     return new StreamReply((out) => {
       const renderer = new MessageRenderer(out, { ...shape, requestId: call.id });
-      const { prepared, stop } = createPromptCount({
+      const { prepared, stop, abort } = createPromptCount({
         prepared: request,
         facts,
         count: (asked, signal) => inference.countTokens(model, asked, signal),
         tell: (promptTokens) => renderer.tellPromptTokens(promptTokens),
       });
-      return inference.stream(operation, model, prepared, renderer).finally(stop);
+      return inference.stream(operation, model, prepared, renderer).then(stop, (error) => {
+        abort();
+        throw error;
+      });
     }, ping);
   },
 });

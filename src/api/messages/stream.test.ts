@@ -395,7 +395,25 @@ describe('the count that the first event tells', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('[MSG-67] counting stops when the answer is over', async () => {
+  test('[MSG-67] nobody waits for a count when the answer is over, and it is let go on', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const count = Promise.withResolvers<number>();
+    let signal: AbortSignal | undefined;
+    const shell = createMessagesShell({
+      promptTokens: (_, given) => {
+        signal = given;
+        return count.promise;
+      },
+    });
+    const events = await shell.events();
+    expect(signal?.aborted).toBe(false);
+    expect(vi.getTimerCount()).toBe(0);
+    count.reject(new GatewayError('unreachable', 'no'));
+    await new Promise(setImmediate);
+    expect(inputOf(events)).toBe(3);
+  });
+
+  test('[MSG-67] a count is broken off when there will be no answer', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     let signal: AbortSignal | undefined;
     const shell = createMessagesShell({
@@ -403,8 +421,11 @@ describe('the count that the first event tells', () => {
         signal = given;
         return new Promise(() => {});
       },
+      stream() {
+        throw new GatewayError('unreachable', 'The engine could not be reached');
+      },
     });
-    await shell.events();
+    await shell.post({ messages: [{ role: 'user', content: 'Hi' }], stream: true });
     expect(signal?.aborted).toBe(true);
     expect(vi.getTimerCount()).toBe(0);
   });
