@@ -17,7 +17,7 @@ export type Loose = any;
 /** Keeps everything in memory. */
 export function createMemoryResponses(): Responses & { readonly kept: Map<string, StoredResponse> } {
   const kept = new Map<string, StoredResponse>();
-  const find = async (subscriptionId: string, id: string) => {
+  const keptOf = (subscriptionId: string, id: string) => {
     const response = kept.get(id);
     return response?.subscriptionId === subscriptionId ? response : undefined;
   };
@@ -26,11 +26,14 @@ export function createMemoryResponses(): Responses & { readonly kept: Map<string
     async save(response) {
       kept.set(response.id, response);
     },
-    find,
+    async find(subscriptionId, id) {
+      const response = keptOf(subscriptionId, id);
+      return response && { ...response, json: toWhole(response) };
+    },
     async history(subscriptionId, id) {
       const items: StoredItem[] = [];
       for (let at: string | undefined = id; at !== undefined; ) {
-        const response: StoredResponse | undefined = await find(subscriptionId, at);
+        const response: StoredResponse | undefined = keptOf(subscriptionId, at);
         if (response === undefined) return at === id ? 'unknown' : 'broken';
         items.unshift(...response.input, ...response.output);
         at = response.previousId;
@@ -38,7 +41,7 @@ export function createMemoryResponses(): Responses & { readonly kept: Map<string
       return items;
     },
     async inputItems(subscriptionId, id, { limit, order, after }) {
-      const response = await find(subscriptionId, id);
+      const response = keptOf(subscriptionId, id);
       if (response === undefined) return undefined;
       const { previousId, input } = response;
       const earlier = previousId === undefined ? [] : await memory.history(subscriptionId, previousId);
@@ -54,10 +57,15 @@ export function createMemoryResponses(): Responses & { readonly kept: Map<string
       const items = own.flatMap(({ input, output }) => [...input, ...output]);
       return new Map(items.filter(({ id }) => ids.includes(id)).map((item) => [item.id, item]));
     },
-    remove: async (subscriptionId, id) => (await find(subscriptionId, id)) !== undefined && kept.delete(id),
+    remove: async (subscriptionId, id) => keptOf(subscriptionId, id) !== undefined && kept.delete(id),
     close: async () => {},
   };
   return memory;
+}
+
+/** The object as it is found. */
+export function toWhole({ before, after, output }: StoredResponse): string {
+  return before + output.map(({ json }) => json).join() + after;
 }
 
 export interface ResponsesShell extends Shell {

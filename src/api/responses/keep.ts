@@ -3,7 +3,7 @@ import { fromBytes } from '../../engines/contract/json-bytes.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Responses, StoredItem, StoredResponse } from '../../platform/responses/types.ts';
 import { type Earlier, toTurn } from './earlier.ts';
-import { type Frame, type Progress, toResponse } from './render.ts';
+import { type Around, type Frame, fill, type Progress, toAround, toResponse } from './render.ts';
 import type { ResponsesBody } from './schema.ts';
 import { toStoredInput } from './stored-input.ts';
 
@@ -34,14 +34,14 @@ const maxStoredChars = 16 * 1024 * 1024;
 export function finishResponse(keeping: Keeping, progress: Progress): string | Promise<string> {
   const { body, frame, responses, log } = keeping;
   if (body.store === false) return toResponse(frame, progress, false);
-  const kept = toResponse(frame, progress, true);
-  const stored = toStored(keeping, progress, kept);
+  const around = toAround(frame, progress, true);
+  const stored = toStored(keeping, progress, around);
   if (stored === undefined) {
     log.info({ response: frame.id }, 'a response was too large to be kept');
     return toResponse(frame, progress, false);
   }
   return responses.save(stored).then(
-    () => kept,
+    () => fill(around, progress.output),
     (error: unknown) => {
       log.error({ err: error, response: frame.id }, 'a response could not be kept');
       return toResponse(frame, progress, false);
@@ -50,12 +50,13 @@ export function finishResponse(keeping: Keeping, progress: Progress): string | P
 }
 
 /** Undefined when it is too large; no more of it than fits is written. */
-function toStored(keeping: Keeping, progress: Progress, response: string): StoredResponse | undefined {
+function toStored(keeping: Keeping, progress: Progress, around: Around): StoredResponse | undefined {
   const { frame, subscriptionId, createdAt, body, earlier, createId } = keeping;
-  const json = fromBytes(response);
+  const before = fromBytes(around.before);
+  const after = fromBytes(around.after);
   const output = progress.output.map(({ id, bytes }) => ({ id, json: fromBytes(bytes) }));
   const input: StoredItem[] = [];
-  let chars = output.reduce((sum, item) => sum + item.json.length, json.length);
+  let chars = output.reduce((sum, item) => sum + item.json.length, before.length + after.length);
   for (const one of toTurn(body, earlier().items)) {
     if (chars > maxStoredChars) break;
     const item = toStoredInput(one, createId);
@@ -64,5 +65,5 @@ function toStored(keeping: Keeping, progress: Progress, response: string): Store
   }
   if (chars > maxStoredChars) return undefined;
   const previousId = body.previous_response_id ?? undefined;
-  return { id: frame.id, subscriptionId, createdAt, previousId, json, input, output };
+  return { id: frame.id, subscriptionId, createdAt, previousId, before, after, input, output };
 }

@@ -111,15 +111,30 @@ function toFormatEcho({ text }: ResponsesBody) {
 }
 
 /** The response object as it stands. */
-export function toResponse({ start, end }: Frame, progress: Progress, isStored: boolean): string {
-  const { status, output, usage, incompleteReason, error, completedAt } = progress;
+export function toResponse(frame: Frame, progress: Progress, isStored: boolean): string {
+  return fill(toAround(frame, progress, isStored), progress.output);
+}
+
+/** A response object without its output, in bytes. */
+export interface Around {
+  readonly before: string;
+  readonly after: string;
+}
+
+export function toAround({ start, end }: Frame, progress: Progress, isStored: boolean): Around {
+  const { status, usage, incompleteReason, error, completedAt } = progress;
   const details = incompleteReason === undefined ? 'null' : `{"reason":"${incompleteReason}"}`;
   const failure = error === undefined ? 'null' : json({ code: failureCode(error), message: error.message });
-  const items = output.map(({ bytes }) => bytes).join(',');
-  return (
-    `${start}"completed_at":${completedAt ?? 'null'},"status":"${status}","error":${failure},` +
-    `"incomplete_details":${details},"output":[${items}],"usage":${usage ?? 'null'},"store":${isStored},${end}`
-  );
+  return {
+    before:
+      `${start}"completed_at":${completedAt ?? 'null'},"status":"${status}","error":${failure},` +
+      `"incomplete_details":${details},"output":[`,
+    after: `],"usage":${usage ?? 'null'},"store":${isStored},${end}`,
+  };
+}
+
+export function fill({ before, after }: Around, output: readonly RenderedItem[]): string {
+  return before + output.map(({ bytes }) => bytes).join(',') + after;
 }
 
 export function incompleteReason(reason: FinishReason): IncompleteReason | undefined {

@@ -62,8 +62,8 @@ describe('size', () => {
   const maxChars = 16 * 1024 * 1024;
   /** What is kept of a request, in characters. */
   const sizeOf = (shell: ResponsesShell, id: string) => {
-    const { json, input, output } = shell.responses.kept.get(id)!;
-    return [...input, ...output].reduce((sum, item) => sum + item.json.length, json.length);
+    const { before, after, input, output } = shell.responses.kept.get(id)!;
+    return [...input, ...output].reduce((sum, item) => sum + item.json.length, before.length + after.length);
   };
 
   test.each(['input', 'instructions'])(

@@ -1,16 +1,18 @@
 /** The events of a streamed response. The shell holds every stream against the order that SDKs need. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { settled } from '../../../test/support/chat-sink.ts';
 import {
   createResponsesShell,
   type Loose,
   orderOf,
   toResponseEvents,
+  toWhole,
 } from '../../../test/support/responses-shell.ts';
 import { type FinishReason, noUsage, type TokenLogprob } from '../../engines/contract/chat.ts';
 import { toJsonBytes } from '../../engines/contract/json-bytes.ts';
 import { type ErrorKind, GatewayError } from '../../lib/errors.ts';
 import type { BilledSink } from '../../platform/inference/types.ts';
+import { ResponseRenderer } from './stream.ts';
 
 type Push = (sink: BilledSink) => void;
 
@@ -425,7 +427,57 @@ describe('keeping a stream', () => {
     expect(isOver).toBe(false);
     allowed.resolve();
     const { response } = toResponseEvents((await answer).body).at(-1);
-    expect(JSON.parse(kept.get(response.id)?.json ?? '')).toEqual(response);
+    expect(JSON.parse(toWhole(kept.get(response.id)!))).toEqual(response);
+  });
+
+  /** An answer that came at once and is being kept, and what was sent of it by then. */
+  const createKept = () => {
+    const sent: string[] = [];
+    const kept = Promise.withResolvers<string>();
+    const out = {
+      write: (bytes: string) => void sent.push(bytes),
+      end: (bytes: string) => void sent.push(bytes),
+      isStarted: false,
+      onPressure: () => {},
+    };
+    const frame = { id: 'resp_1', start: '{', end: '}' };
+    const renderer = new ResponseRenderer(out, {
+      frame,
+      isStored: true,
+      isSummary: false,
+      createId: (prefix) => `${prefix}_1`,
+      finish: () => kept.promise,
+    });
+    for (const push of [text('Hi'), finish('stop'), settle]) push(renderer);
+    return { sent, kept, renderer };
+  };
+
+  test('what came with the end leaves together with the last event, once it is kept', async () => {
+    const { sent, kept, renderer } = createKept();
+    await settled();
+    expect(sent).toEqual([]);
+    kept.resolve('{}');
+    await renderer.over;
+    expect(sent).toHaveLength(1);
+    expect(sent[0]).toMatch(/"delta":"Hi".*response\.completed/s);
+  });
+
+  test('words do not wait for a database that is slow', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const { sent, kept, renderer } = createKept();
+      vi.advanceTimersByTime(19);
+      expect(sent).toEqual([]);
+      vi.advanceTimersByTime(1);
+      expect(sent).toEqual([expect.stringContaining('"delta":"Hi"')]);
+      kept.resolve('{}');
+      await renderer.over;
+      expect(sent).toHaveLength(2);
+      expect(sent[1]).toMatch(/^event: response\.completed/);
+      expect(vi.getTimerCount()).toBe(0);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   test('a client that leaves in the middle leaves nothing behind', async () => {

@@ -42,6 +42,8 @@ const deltaField = ',"delta":"';
 const stringEnd = '"}\n\n';
 /** SDKs require the list on the deltas of text. */
 const textEnd = '","logprobs":[]}\n\n';
+/** Keeping takes less, unless the database is slow. Nobody waits longer for words that are there. */
+const maxHeldMs = 20;
 
 export class ResponseRenderer implements BilledSink {
   readonly #out: StreamOut;
@@ -144,7 +146,10 @@ export class ResponseRenderer implements BilledSink {
     this.#out.write(bytes);
   }
 
-  /** The last event waits until the response is kept, so that whoever asks for it then finds it. */
+  /**
+   * The last event waits until the response is kept, so that whoever asks for it then finds it. What came with the
+   * end waits for it a moment: a write of its own would cost 15 µs, a quarter of what keeping does.
+   */
   end(): void {
     if (!this.#isBegun) this.#begin();
     this.#closeAll();
@@ -157,8 +162,11 @@ export class ResponseRenderer implements BilledSink {
     };
     if (typeof finished === 'string') send(finished);
     else {
-      this.flush();
-      this.#over = finished.then(send);
+      const late = setTimeout(() => this.flush(), maxHeldMs);
+      this.#over = finished.then((response) => {
+        clearTimeout(late);
+        send(response);
+      });
     }
   }
 

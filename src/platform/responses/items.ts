@@ -30,8 +30,9 @@ type Head = [id: string, chars: number];
  * So one of many is cut out, and none is parsed to be kept or found.
  */
 export function toItemsText(items: readonly StoredItem[]): string {
-  const heads = items.map(({ id, json }): Head => [id, json.length]);
-  return `${JSON.stringify(heads)}\n${items.map(({ json }) => json).join('')}`;
+  // Our own ids have nothing that JSON escapes.
+  const heads = items.map(({ id, json }) => `["${id}",${json.length}]`);
+  return `[${heads.join()}]\n${items.map(({ json }) => json).join('')}`;
 }
 
 export function parseItemsText(text: string): StoredItem[] {

@@ -71,7 +71,8 @@ describe.each(dialects)('stored responses: %s', (dialect) => {
       subscriptionId: 'sub_1',
       createdAt: now,
       previousId: undefined,
-      json: JSON.stringify({ answer: text }),
+      before: '{"output":[',
+      after: `],"answer":${JSON.stringify(text.slice(0, 100))}}`,
       input: input.map(item),
       output: output.map(item),
       ...more,
@@ -92,8 +93,9 @@ describe.each(dialects)('stored responses: %s', (dialect) => {
   };
   /** Everything of it is there as it was saved. */
   async function expectKept(response: StoredResponse, from = responses): Promise<void> {
-    const { input, output, ...found } = response;
-    expect(await from.find('sub_1', response.id)).toEqual(found);
+    const { before, after, input, output, ...found } = response;
+    const json = before + output.map((item) => item.json).join() + after;
+    expect(await from.find('sub_1', response.id)).toEqual({ ...found, json });
     const items = [...input, ...output];
     const ids = items.map(({ id }) => id);
     expect(await from.items('sub_1', ids)).toEqual(new Map(items.map((item) => [item.id, item])));
@@ -119,6 +121,14 @@ describe.each(dialects)('stored responses: %s', (dialect) => {
       const saved = make('kept');
       await responses.save(saved);
       await expectKept(saved, open());
+    });
+
+    it('[RESP-46] a response of the version before, whose object was kept with its output in it, is there', async () => {
+      const saved = make('a', { output: ['$& one', 'two'] });
+      await responses.save(saved);
+      const whole = saved.before + saved.output.map(({ json }) => json).join() + saved.after;
+      await test.database.query('update responses set json = $1 where id = $2', [whole, saved.id]);
+      await expectKept(saved);
     });
 
     it('[RESP-48] what was not saved is not there', async () => {
@@ -561,7 +571,7 @@ describe.each(dialects)('stored responses: %s', (dialect) => {
       const grouped = open({ database: held.database });
       const saves = Array.from({ length: 402 }, (_, index) => grouped.save(make(`${index}`)));
       const large = JSON.stringify('x'.repeat(5_000_000));
-      saves.push(...[1, 2].map((index) => grouped.save(make(`${index}`, { json: large }))));
+      saves.push(...[1, 2].map((index) => grouped.save(make(`${index}`, { after: large }))));
       held.open();
       await Promise.all(saves);
       // 1 alone, 200, 200, 1 with the first large one, the second large one.

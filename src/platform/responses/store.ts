@@ -23,29 +23,31 @@ const columns = [
 /** What the ledger promises of a loss of power holds for a conversation too; see `docs/decisions/0009`. */
 const durability = { waitsForDisk: false };
 
+/** Where the output stands in the object's JSON, which has no line ends. An older row has it in there already. */
+const outputMark = '\n';
+
+export interface ResponseRow {
+  /** As `columns` has them. */
+  readonly values: readonly SqlValue[];
+  /** The length of its texts. */
+  readonly chars: number;
+}
+
+export function toRow(response: StoredResponse): ResponseRow {
+  const { id, subscriptionId, createdAt, previousId = null, before, after } = response;
+  const json = before + outputMark + after;
+  const output = toItemsText(response.output);
+  const input = toItemsText(response.input);
+  return {
+    values: [id, subscriptionId, createdAt, previousId, input.length, output.length, json, output, input],
+    chars: json.length + output.length + input.length,
+  };
+}
+
 /** All of them or none. */
-export async function insertResponses(
-  database: Database,
-  responses: readonly StoredResponse[],
-): Promise<void> {
-  const rows = responses.map((response): SqlValue[] => {
-    const { id, subscriptionId, createdAt, previousId, json } = response;
-    const input = toItemsText(response.input);
-    const output = toItemsText(response.output);
-    return [
-      id,
-      subscriptionId,
-      createdAt,
-      previousId ?? null,
-      input.length,
-      output.length,
-      json,
-      output,
-      input,
-    ];
-  });
+export async function insertRows(database: Database, rows: readonly (readonly SqlValue[])[]): Promise<void> {
   if (database.dialect === 'sqlite') await database.each(insertOne, rows, durability);
-  else await database.transaction((tx) => insertRows(tx, rows), durability);
+  else await database.transaction((tx) => insertTogether(tx, rows), durability);
 }
 
 const into = `insert into responses (${columns.join(', ')}) values `;
@@ -54,7 +56,7 @@ const insertOne = into + toParameters(columns.length, 0);
 /** PostgreSQL takes 65,535 parameters. */
 const maxRowsAtOnce = 2_000;
 
-async function insertRows(tx: Sql, rows: readonly (readonly SqlValue[])[]): Promise<void> {
+async function insertTogether(tx: Sql, rows: readonly (readonly SqlValue[])[]): Promise<void> {
   for (let start = 0; start < rows.length; start += maxRowsAtOnce) {
     const some = rows.slice(start, start + maxRowsAtOnce);
     const parameters = some.map((_, index) => toParameters(columns.length, index * columns.length));
@@ -78,13 +80,20 @@ export async function findResponse(
   sql: Sql,
   { subscriptionId, id, expiredAt }: Named,
 ): Promise<FoundResponse | undefined> {
-  const [found] = await sql.query<{ json: string; created_at: number; previous_id: string | null }>(
-    `select json, created_at, previous_id from responses
+  const [found] = await sql.query<{
+    json: string;
+    output: string;
+    created_at: number;
+    previous_id: string | null;
+  }>(
+    `select json, output, created_at, previous_id from responses
      where id = $1 and subscription_id = $2 and created_at > $3`,
     [id, subscriptionId, expiredAt],
   );
   if (found === undefined) return undefined;
-  const { json, created_at: createdAt, previous_id: previousId } = found;
+  const { created_at: createdAt, previous_id: previousId } = found;
+  const output = parseItemsText(found.output).map((item) => item.json);
+  const json = found.json.replace(outputMark, () => output.join());
   return { id, subscriptionId, createdAt, previousId: previousId ?? undefined, json };
 }
 

@@ -15,15 +15,20 @@ export interface StoredResponse {
   readonly createdAt: number;
   /** The answer that this one goes on from. */
   readonly previousId: string | undefined;
-  /** The whole response object, in JSON. */
-  readonly json: string;
+  /** The response object in JSON around its output, which is kept once: what stands before it, and what behind. */
+  readonly before: string;
+  readonly after: string;
   /** What this turn brought; earlier turns stand with their own answers. */
   readonly input: readonly StoredItem[];
   readonly output: readonly StoredItem[];
 }
 
-/** A response without its items, which are much larger than itself. */
-export type FoundResponse = Omit<StoredResponse, 'input' | 'output'>;
+/** A response without what its turn brought, which may be much larger than itself. */
+export interface FoundResponse
+  extends Pick<StoredResponse, 'id' | 'subscriptionId' | 'createdAt' | 'previousId'> {
+  /** The whole object, in JSON. */
+  readonly json: string;
+}
 
 export interface PageQuery {
   /** At most as many; fewer where they are very long. */

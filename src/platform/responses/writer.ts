@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Database, StoreUnavailable } from '../../storage/database.ts';
-import { insertResponses } from './store.ts';
+import { insertRows, type ResponseRow, toRow } from './store.ts';
 import type { StoredResponse } from './types.ts';
 
 export interface Writer {
@@ -15,7 +15,7 @@ export interface Writer {
 }
 
 interface Waiting {
-  response: StoredResponse;
+  row: ResponseRow;
   resolve(): void;
   reject(error: unknown): void;
 }
@@ -49,8 +49,8 @@ export function createWriter(database: Database): Writer {
   /** From the front, at least one. */
   function takeGroup(): Waiting[] {
     let chars = 0;
-    const end = waiting.findIndex(({ response }, index) => {
-      chars += countChars(response);
+    const end = waiting.findIndex(({ row }, index) => {
+      chars += row.chars;
       return index > 0 && (index === maxGroup || chars > maxGroupChars);
     });
     const group = end === -1 ? waiting : waiting.slice(0, end);
@@ -61,9 +61,9 @@ export function createWriter(database: Database): Writer {
   /** Never rejects. */
   async function writeGroup(group: readonly Waiting[]): Promise<void> {
     try {
-      await insertResponses(
+      await insertRows(
         database,
-        group.map(({ response }) => response),
+        group.map(({ row }) => row.values),
       );
       for (const { resolve } of group) resolve();
     } catch (error) {
@@ -80,7 +80,7 @@ export function createWriter(database: Database): Writer {
     write(response) {
       if (isClosed) return Promise.reject(new StoreUnavailable('stored responses are closed'));
       return new Promise((resolve, reject) => {
-        waiting.push({ response, resolve, reject });
+        waiting.push({ row: toRow(response), resolve, reject });
         writing ??= writeAll();
       });
     },
@@ -90,11 +90,4 @@ export function createWriter(database: Database): Writer {
       await writing;
     },
   };
-}
-
-function countChars({ json, input, output }: StoredResponse): number {
-  let chars = json.length;
-  for (const item of input) chars += item.json.length;
-  for (const item of output) chars += item.json.length;
-  return chars;
 }
