@@ -1,18 +1,19 @@
 /**
- * The shell around every route: it finds the declaration, then the caller, reads and checks the body, calls
- * the handler and sends what it answers. The order of the checks is part of the contract: unknown
- * route 404, wrong method 405, then the key, then the body's size, then the body.
+ * The shell around every route: it finds the declaration, then the caller, and lets the request pass (`passage.ts`):
+ * the body is read and checked, the handler is called and what it answers is sent. The order of the checks is part of
+ * the contract: unknown route 404, wrong method 405, then the key, then the body's size, then the body.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../lib/errors.ts';
 import { createRequestIds } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
+import type { Caller } from '../platform/accounts/types.ts';
 import type { Platform } from '../platform/index.ts';
 import { authenticate, authenticateLink, authenticateOperator } from './auth.ts';
-import { readBody, refuseTooLarge } from './body.ts';
+import { refuseTooLarge } from './body.ts';
 import { createBodyRoom, toRoomBytes } from './body-room.ts';
-import { Exchange } from './exchange.ts';
-import { answerOnce, idempotencyKeyOf } from './idempotent.ts';
+import { type AnsweredConnection, Exchange } from './exchange.ts';
+import { Passage, takesBody } from './passage.ts';
 import { holdsNul, parseQuery } from './query.ts';
 import type { Method, Route } from './route.ts';
 import { allowedMethods, createRouteTable, type Match, noParams } from './table.ts';
@@ -21,7 +22,12 @@ import { allowedMethods, createRouteTable, type Match, noParams } from './table.
 export type Origin = 'network' | 'local';
 
 export interface App {
-  handle(request: IncomingMessage, response: ServerResponse, origin: Origin): void;
+  handle(
+    request: IncomingMessage,
+    response: ServerResponse,
+    origin: Origin,
+    connection?: AnsweredConnection,
+  ): void;
 }
 
 export interface AppParts {
@@ -37,80 +43,83 @@ export function createApp({ routes, platform, log, adminToken }: AppParts): App 
   const nextId = createRequestIds();
   const bodies = createBodyRoom();
 
-  async function run(exchange: Exchange, target: Target, origin: Origin): Promise<void> {
+  /** Up to where the caller is known; a promise where that takes a look into the database. */
+  function begin(exchange: Exchange, target: Target, origin: Origin): Promise<void> | undefined {
     const { request } = exchange;
     const match = target.path === undefined ? rootTable.find(target.shown) : table.find(target.path);
     if (match === undefined) throw unknownRoute(request, target);
-    const methods = allowedMethods(match);
     const route = choose(match, request.method ?? '');
     // The path's dialect tells a 405 as well, whichever of its methods was meant.
     exchange.route = route ?? match.methods.values().next().value;
     if (request.method === 'OPTIONS') {
-      exchange.preflight(methods);
-      return;
+      exchange.preflight(allowedMethods(match));
+      return undefined;
     }
     if (route === undefined) {
       if (!isOfItsForm(match)) throw unknownRoute(request, target);
+      const allow = allowedMethods(match);
       throw new GatewayError(
         'method_not_allowed',
-        `${request.method} is not allowed on ${target.shown}: use ${methods.join(', ')}`,
-        {
-          allow: methods,
-        },
+        `${request.method} is not allowed on ${target.shown}: use ${allow.join(', ')}`,
+        { allow },
       );
     }
     refuseUnclearHeaders(request, route);
-    if (route.access === 'key') {
-      const caller = authenticate(request.headers, platform.accounts);
-      exchange.caller = caller instanceof Promise ? await caller : caller;
-    } else if (route.access === 'link') {
-      const { path = '', search } = target;
-      exchange.caller = await authenticateLink(request.headers, { path, search }, platform);
-    } else if (route.access === 'admin')
-      authenticateOperator(request.headers, origin === 'local', adminToken);
-    exchange.params = decodeParams(match);
-    if (route.query !== undefined) exchange.query = parseQuery(target.search, route.query);
-    if (takesBody(route)) refuseTooLarge(request, route);
-    const roomBytes = takesBody(route) ? toRoomBytes(request, route) : 0;
-    if (roomBytes === 0) return serve(exchange, route);
-    const leave = bodies.enter(exchange.caller?.subscriptionId, roomBytes);
-    try {
-      await serve(exchange, route);
-    } finally {
-      leave();
+    const caller = identify(exchange, route, target, origin);
+    if (caller instanceof Promise)
+      return caller.then((known) => {
+        exchange.caller = known;
+        enter(exchange, route, match, target);
+      });
+    exchange.caller = caller;
+    enter(exchange, route, match, target);
+    return undefined;
+  }
+
+  function identify(
+    { request }: Exchange,
+    { access }: Route,
+    { path = '', search }: Target,
+    origin: Origin,
+  ): Caller | undefined | Promise<Caller> {
+    switch (access) {
+      case 'key':
+        return authenticate(request.headers, platform.accounts);
+      case 'link':
+        return authenticateLink(request.headers, { path, search }, platform);
+      case 'admin':
+        authenticateOperator(request.headers, origin === 'local', adminToken);
+        return undefined;
+      case 'public':
+        return undefined;
     }
   }
 
-  /** Once it is known who asks for what, and that there is room for it. */
-  async function serve(exchange: Exchange, route: Route): Promise<void> {
+  /** What can be refused before the body is read; then the request goes its way. */
+  function enter(exchange: Exchange, route: Route, match: Match, target: Target): void {
+    const { request } = exchange;
+    exchange.params = decodeParams(match);
+    if (route.query !== undefined) exchange.query = parseQuery(target.search, route.query);
+    let roomBytes = 0;
     if (takesBody(route)) {
-      if (route.before !== undefined) await route.before(exchange, platform);
-      exchange.inviteBody();
-      const { body, uploads, stored } = await readBody(exchange.request, route, platform);
-      exchange.body = body;
-      exchange.uploads = uploads;
-      exchange.stored = stored;
+      refuseTooLarge(request, route);
+      roomBytes = toRoomBytes(request, route);
     }
-    try {
-      const key = route.idempotent ? idempotencyKeyOf(exchange.headers) : undefined;
-      if (key === undefined) await exchange.answer(await route.handle(exchange, platform));
-      else await answerOnce(exchange, { route, platform, key });
-    } finally {
-      await Promise.allSettled(exchange.uploads.map(({ content }) => content.close()));
-    }
+    const leaveRoom = roomBytes === 0 ? undefined : bodies.enter(exchange.caller?.subscriptionId, roomBytes);
+    new Passage(exchange, route, platform, leaveRoom).start();
   }
 
   return {
-    handle(request, response, origin) {
+    handle(request, response, origin, connection) {
       const target = toTarget(request.url ?? '/');
-      const exchange = new Exchange(nextId(), request, response, target.path ?? '', log);
-      run(exchange, target, origin).catch((thrown) => exchange.fail(thrown));
+      const exchange = new Exchange(nextId(), request, response, target.path ?? '', log, connection);
+      try {
+        begin(exchange, target, origin)?.catch((thrown) => exchange.fail(thrown));
+      } catch (thrown) {
+        exchange.fail(thrown);
+      }
     },
   };
-}
-
-function takesBody({ body, multipart }: Route): boolean {
-  return body !== undefined || multipart !== undefined;
 }
 
 interface Target {

@@ -1,7 +1,9 @@
 /** Reads and checks a request's body as its route declares it: JSON, or a multipart form. */
 import type { IncomingMessage } from 'node:http';
+import type { TSchema } from 'typebox';
 import { GatewayError } from '../lib/errors.ts';
 import { quoted } from '../lib/quoted.ts';
+import type { Validator } from '../lib/schema.ts';
 import type { Platform } from '../platform/index.ts';
 import { ByteCollector } from './bytes.ts';
 import { parseJson } from './json.ts';
@@ -10,21 +12,31 @@ import type { ParsedBody, Route } from './route.ts';
 import { tooLarge } from './too-large.ts';
 
 const noUploads: readonly never[] = [];
-export const noBody: ParsedBody = { body: undefined, uploads: noUploads, stored: noUploads };
+const noBody: ParsedBody = { body: undefined, uploads: noUploads, stored: noUploads };
 
-export async function readBody(
-  request: IncomingMessage,
-  route: Route,
-  platform: Platform,
-): Promise<ParsedBody> {
+/** Told once: a body that fits its route, or why there is none. */
+export interface BodyTaker {
+  take(parsed: ParsedBody): void;
+  fail(error: unknown): void;
+}
+
+/** Throws what can be told before anything is read. */
+export function readBody(request: IncomingMessage, route: Route, platform: Platform, taker: BodyTaker): void {
   const type = mediaType(request.headers['content-type']);
   refuseEncoding(request);
   if (route.multipart !== undefined && type === 'multipart/form-data') {
-    return readMultipart(request, { form: route.multipart, maxBodyBytes: route.maxBodyBytes, platform });
+    const { multipart: form, maxBodyBytes } = route;
+    readMultipart(request, { form, maxBodyBytes, platform }).then(
+      (parsed) => taker.take(parsed),
+      (error) => taker.fail(error),
+    );
+    return;
   }
-  if (route.body === undefined) {
+  const { body } = route;
+  if (body === undefined) {
     refuseMissingForm(route);
-    return noBody;
+    taker.take(noBody);
+    return;
   }
   // A client that names no type sends JSON; one that names another type means something else by its bytes.
   if (type !== '' && type !== 'application/json') {
@@ -34,9 +46,13 @@ export async function readBody(
       param: 'content-type',
     });
   }
-  const body = parseJson(await readBytes(request, route.maxBodyBytes), route.maxBodyValues);
-  if (!route.body.check(body)) {
-    const { path, message } = route.body.problem(body);
+  readJson(request, route, body, taker);
+}
+
+function toBody(bytes: Buffer, { maxBodyValues }: Route, validator: Validator<TSchema>): ParsedBody {
+  const body = parseJson(bytes, maxBodyValues);
+  if (!validator.check(body)) {
+    const { path, message } = validator.problem(body);
     throw new GatewayError(
       'invalid_request',
       `${path === '' ? 'The body' : path} ${message}`,
@@ -96,29 +112,48 @@ export function refuseTooLarge(request: IncomingMessage, route: Route): void {
 /** Read at once of one body: a socket alone would hand over 2 MB, and eight of them keep everybody waiting for 60 ms. */
 const turnBytes = 256 * 1024;
 
-function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const bytes = new ByteCollector(Number(request.headers['content-length'] ?? 0));
-    let turnEnd = turnBytes;
-    const onData = (chunk: Buffer) => {
-      bytes.add(chunk);
-      if (bytes.size > limitBytes) {
-        request.off('data', onData);
-        reject(tooLarge('The body', limitBytes));
-      } else if (bytes.size >= turnEnd) {
-        turnEnd = bytes.size + turnBytes;
-        request.pause();
-        setImmediate(() => request.resume());
-      }
-    };
-    request.on('data', onData);
-    request.on('end', () => resolve(bytes.toBuffer()));
-    request.on('error', (cause) =>
-      reject(new GatewayError('invalid_request', 'The body broke off', { cause })),
-    );
-    // It always comes; an error object for nothing would be the dearest part of reading a body.
-    request.on('close', () => {
-      if (!request.complete) reject(new GatewayError('invalid_request', 'The client left'));
-    });
+function readJson(
+  request: IncomingMessage,
+  route: Route,
+  validator: Validator<TSchema>,
+  taker: BodyTaker,
+): void {
+  const { maxBodyBytes } = route;
+  const bytes = new ByteCollector(Number(request.headers['content-length'] ?? 0));
+  let turnEnd = turnBytes;
+  let isOver = false;
+  const fail = (error: unknown) => {
+    if (isOver) return;
+    isOver = true;
+    taker.fail(error);
+  };
+  const onData = (chunk: Buffer) => {
+    bytes.add(chunk);
+    if (bytes.size > maxBodyBytes) {
+      request.off('data', onData);
+      fail(tooLarge('The body', maxBodyBytes));
+    } else if (bytes.size >= turnEnd) {
+      turnEnd = bytes.size + turnBytes;
+      request.pause();
+      setImmediate(() => request.resume());
+    }
+  };
+  request.on('data', onData);
+  request.on('end', () => {
+    if (isOver) return;
+    let parsed: ParsedBody;
+    try {
+      parsed = toBody(bytes.toBuffer(), route, validator);
+    } catch (error) {
+      fail(error);
+      return;
+    }
+    isOver = true;
+    taker.take(parsed);
+  });
+  request.on('error', (cause) => fail(new GatewayError('invalid_request', 'The body broke off', { cause })));
+  // It always comes; an error object for nothing would be the dearest part of reading a body.
+  request.on('close', () => {
+    if (!request.complete) fail(new GatewayError('invalid_request', 'The client left'));
   });
 }

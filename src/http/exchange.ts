@@ -32,6 +32,12 @@ const lingerMs = 2_000;
 const smallAnswerBytes = 64 * 1024;
 
 const noUploads: readonly never[] = [];
+const jsonType = ['content-type', 'application/json; charset=utf-8'] as const;
+
+/** Counts the answers that are under way on it. Told by the exchange: a second listener on every response costs 0.3 µs. */
+export interface AnsweredConnection {
+  answered(): void;
+}
 
 export class Exchange implements Call {
   readonly id: string;
@@ -50,6 +56,7 @@ export class Exchange implements Call {
   #generationId: string | undefined;
   readonly #startedAt = performance.now();
   readonly #path: string;
+  readonly #connection: AnsweredConnection | undefined;
   #client: ClientKind | undefined;
   /** Whether the client is still there. */
   readonly presence = new Presence();
@@ -57,12 +64,20 @@ export class Exchange implements Call {
   #isLeavingConcealed = false;
   #failure: unknown;
 
-  constructor(id: string, request: IncomingMessage, response: ServerResponse, path: string, log: Log) {
+  constructor(
+    id: string,
+    request: IncomingMessage,
+    response: ServerResponse,
+    path: string,
+    log: Log,
+    connection?: AnsweredConnection,
+  ) {
     this.id = id;
     this.request = request;
     this.response = response;
     this.#path = path;
     this.log = log;
+    this.#connection = connection;
     response.on('close', () => this.#closed());
   }
 
@@ -88,23 +103,15 @@ export class Exchange implements Call {
     return this.presence.signal;
   }
 
-  /** Sends what a handler answered. */
-  async answer(result: unknown): Promise<void> {
+  /** Sends what a handler answered; at once when all of it is there. */
+  answer(result: unknown): Promise<void> | undefined {
     const status = this.route?.success ?? 200;
-    if (result instanceof EventReply) {
-      expectReader(this.response);
-      this.#failure = await sendEvents(this.response, result, () => {
-        this.response.writeHead(status, [...this.#head(), ...eventStreamHeaders, ...flat(result.headers)]);
-      });
-    } else if (result instanceof StreamReply) {
-      await this.#push(result, status);
-    } else if (result instanceof Reply) {
-      await this.#sendReply(result.status ?? status, result);
-    } else if (result === undefined) {
-      this.#send(status, [], '');
-    } else {
-      this.#send(status, ['content-type', 'application/json; charset=utf-8'], JSON.stringify(result));
-    }
+    if (result instanceof EventReply) return this.#sendEvents(result, status);
+    if (result instanceof StreamReply) return this.#push(result, status);
+    if (result instanceof Reply) return this.#sendReply(result.status ?? status, result);
+    if (result === undefined) this.#send(status, [], '');
+    else this.#send(status, jsonType, JSON.stringify(result));
+    return undefined;
   }
 
   /** Sends a failure in the route's dialect. Once the head is out there is nothing left to say but the end. */
@@ -116,7 +123,7 @@ export class Exchange implements Call {
       return;
     }
     const { status, body } = toEnvelope(error, this.route?.dialect(this.client) ?? 'router', this.id);
-    const headers = ['content-type', 'application/json; charset=utf-8', ...errorHeaders(error)];
+    const headers = [...jsonType, ...errorHeaders(error)];
     // No RFC has it, so Node would call it "unknown".
     if (status === 529) this.response.statusMessage = 'Overloaded';
     if (this.#hasLargeUnreadBody()) this.#sendAndLinger(status, headers, JSON.stringify(body));
@@ -139,6 +146,13 @@ export class Exchange implements Call {
       ],
       '',
     );
+  }
+
+  async #sendEvents(reply: EventReply, status: number): Promise<void> {
+    expectReader(this.response);
+    this.#failure = await sendEvents(this.response, reply, () => {
+      this.response.writeHead(status, [...this.#head(), ...eventStreamHeaders, ...flat(reply.headers)]);
+    });
   }
 
   async #push({ start, keepAlive }: StreamReply, status: number): Promise<void> {
@@ -174,7 +188,10 @@ export class Exchange implements Call {
     if (status !== 204) head.push('content-length', String(length));
     if (length > smallAnswerBytes) expectReader(this.response);
     this.response.writeHead(status, head);
-    this.response.end(this.method === 'HEAD' ? '' : body);
+    if (this.method === 'HEAD') this.response.end();
+    // As many bytes as characters: ASCII, which need not be looked through again to be encoded.
+    else if (typeof body === 'string') this.response.end(body, length === body.length ? 'latin1' : 'utf8');
+    else this.response.end(body);
   }
 
   #head(): string[] {
@@ -258,23 +275,22 @@ export class Exchange implements Call {
   }
 
   #closed(): void {
+    this.#connection?.answered();
     this.#hasLeft = !this.response.writableFinished;
     if (this.#hasLeft && !this.#isLeavingConcealed) this.presence.leave(clientLeft());
     const failure = this.#failure;
-    const isBug = failure !== undefined && !(failure instanceof GatewayError);
-    this.log[isBug ? 'error' : 'info'](
-      {
-        id: this.id,
-        method: this.request.method,
-        route: this.route?.path,
-        status: this.#hasLeft && !this.response.headersSent ? 499 : this.response.statusCode,
-        ms: Math.round(performance.now() - this.#startedAt),
-        subscription: this.caller?.subscriptionId,
-        key: this.caller?.keyId,
-        ...(failure === undefined ? {} : isBug ? { err: failure } : { error: (failure as Error).message }),
-      },
-      'request',
-    );
+    const told = {
+      id: this.id,
+      method: this.request.method,
+      route: this.route?.path,
+      status: this.#hasLeft && !this.response.headersSent ? 499 : this.response.statusCode,
+      ms: Math.round(performance.now() - this.#startedAt),
+      subscription: this.caller?.subscriptionId,
+      key: this.caller?.keyId,
+    };
+    if (failure === undefined) this.log.info(told, 'request');
+    else if (failure instanceof GatewayError) this.log.info({ ...told, error: failure.message }, 'request');
+    else this.log.error({ ...told, err: failure }, 'request');
   }
 }
 

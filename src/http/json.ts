@@ -46,6 +46,8 @@ export function parseJson(bytes: Buffer, maxValues = defaultMaxValues): unknown 
  */
 function refuseExcess(bytes: Buffer, maxValues: number): void {
   const openings = countUpTo(bytes, openList, maxDepth) + countUpTo(bytes, openObject, maxDepth);
+  // Each opening and each comma is a byte: most bodies have fewer of all bytes together than they may have values.
+  if (openings <= maxDepth && bytes.length <= maxValues) return;
   if (openings <= maxDepth && openings + countUpTo(bytes, comma, maxValues) <= maxValues) return;
   const { depth, values } = walk(bytes, maxValues);
   if (depth > maxDepth)

@@ -12,6 +12,7 @@ import { GatewayError } from '../lib/errors.ts';
 import { createRequestIds } from '../lib/ids.ts';
 import type { App, Origin } from './app.ts';
 import { toEnvelope } from './errors.ts';
+import type { AnsweredConnection } from './exchange.ts';
 
 export interface Listener {
   /** `http://127.0.0.1:8080`, or the socket's path. */
@@ -33,16 +34,20 @@ export async function listen(app: App, place: Place): Promise<Listener> {
 
   function handle(request: IncomingMessage, response: ServerResponse): void {
     const connection = connections.get(request.socket);
-    if (connection !== undefined) {
-      connection.running += 1;
-      response.once('close', () => {
-        connection.running -= 1;
-        if (isDraining && connection.running === 0) request.socket.destroySoon();
-      });
-    }
+    if (connection !== undefined) connection.running += 1;
     // Said to the client, so that it opens its next connection elsewhere.
     if (isDraining) response.shouldKeepAlive = false;
-    app.handle(request, response, origin);
+    app.handle(request, response, origin, connection);
+  }
+
+  function toConnection(socket: Socket): Connection {
+    return {
+      running: 0,
+      answered() {
+        this.running -= 1;
+        if (isDraining && this.running === 0) socket.destroySoon();
+      },
+    };
   }
 
   const server = createServer({
@@ -53,7 +58,7 @@ export async function listen(app: App, place: Place): Promise<Listener> {
     requireHostHeader: false,
   });
   server.on('connection', (socket) => {
-    connections.set(socket, { running: 0 });
+    connections.set(socket, toConnection(socket));
     socket.once('close', () => connections.delete(socket));
   });
   server.on('request', handle);
@@ -89,7 +94,7 @@ export async function listen(app: App, place: Place): Promise<Listener> {
   };
 }
 
-interface Connection {
+interface Connection extends AnsweredConnection {
   /** Answers under way. */
   running: number;
 }

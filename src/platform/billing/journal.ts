@@ -7,17 +7,19 @@
  * rows, which makes them durable within a tenth of a second; when it does not, the journal is synced instead.
  * A loss of power can therefore cost the rows of that tenth.
  *
- * It is a queue of segments, oldest first. The newest one is written to, and its rows are kept in memory too.
+ * It is a queue of segments, oldest first. The newest one is written to, and its rows are kept in memory too (`batch.ts`).
  * While the database is down segments pile up; past a number of rows they stay on disk alone and are read back
  * when their turn comes. What another process left behind is read the same way.
  */
+import assert from 'node:assert';
 import { closeSync, fdatasync, openSync, writeSync } from 'node:fs';
 import { appendFile, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Log } from '../../lib/log.ts';
+import { Batch } from './batch.ts';
 import { adoptFolders, createOwnFolder, type JournalFolder, segmentName } from './journal-folder.ts';
-import { type Entry, parseLine, toLine } from './line.ts';
+import { parseLine, toLine } from './line.ts';
 import type { LedgerRow } from './types.ts';
 
 /** The system calls on the way of a row; a test makes them fail. */
@@ -41,8 +43,8 @@ export interface JournalParts {
 interface Segment {
   readonly path: string;
   readonly folder: JournalFolder;
-  /** What is left to take off; undefined when it has to be read from the file. */
-  entries: Entry[] | undefined;
+  /** What is left to take off, none of them empty; undefined when it has to be read from the file. */
+  batches: Batch[] | undefined;
   /** Present while it is written to. */
   fd: number | undefined;
   bytes: number;
@@ -89,7 +91,7 @@ export class Journal {
   }
 
   get isEmpty(): boolean {
-    return this.#segments.every(({ entries, fd }) => fd !== undefined && entries?.length === 0);
+    return this.#segments.every(({ batches, fd }) => fd !== undefined && batches?.length === 0);
   }
 
   /** Takes over what dead processes left. */
@@ -101,7 +103,7 @@ export class Journal {
         this.#segments.push({
           path: join(folder.path, file),
           folder,
-          entries: undefined,
+          batches: undefined,
           fd: undefined,
           bytes: 0,
         });
@@ -114,27 +116,29 @@ export class Journal {
     const line = toLine(row);
     const segment = this.#writable();
     this.#write(segment, `${line}\n`);
-    segment.entries?.push({ row, line });
+    if (segment.batches !== undefined) openBatch(segment.batches).add(row, line);
     this.#appended++;
     if (segment.bytes >= this.#segmentBytes) this.#finish(segment);
   }
 
-  /** The oldest entries, up to a number; none when there are none. They stay until they are dropped. */
-  async peek(limit: number): Promise<readonly Entry[]> {
+  /** The oldest rows; undefined when there are none. They stay until they are dropped. */
+  async peek(): Promise<Batch | undefined> {
     for (let first = this.#segments[0]; first !== undefined; first = this.#segments[0]) {
-      first.entries ??= await this.#read(first);
-      if (first.entries.length > 0) return first.entries.slice(0, limit);
-      if (first.fd !== undefined) return [];
+      first.batches ??= await this.#read(first);
+      const [batch] = first.batches;
+      batch?.close();
+      if (batch !== undefined || first.fd !== undefined) return batch;
       await this.#remove(first);
     }
-    return [];
+    return undefined;
   }
 
-  /** The first entries, as `peek` gave them, are safe elsewhere. */
-  drop(count: number): void {
+  /** The rows that `peek` gave are safe elsewhere. */
+  drop(batch: Batch): void {
     const [first] = this.#segments;
-    first?.entries?.splice(0, count);
-    if (first?.folder === this.#own) this.#dropped += count;
+    assert(first?.batches?.[0] === batch, 'the oldest rows are taken off first');
+    first.batches.shift();
+    if (first.folder === this.#own) this.#dropped += batch.lines.length;
   }
 
   /** For what no database takes and what cannot be read: a person has to look at it. */
@@ -156,7 +160,7 @@ export class Journal {
     const last = this.#segments.at(-1);
     if (last?.fd !== undefined) this.#finish(last);
     // Empty segments are removed on the way.
-    await this.peek(1);
+    await this.peek();
     const folders = new Set(this.#segments.map(({ folder }) => folder));
     if (this.#own !== undefined) folders.add(this.#own);
     this.#own = undefined;
@@ -173,7 +177,7 @@ export class Journal {
       // Made with the first row: a command that only reads leaves nothing behind.
       this.#own ??= createOwnFolder(this.#root);
       const path = join(this.#own.path, segmentName(++this.#lastSegment));
-      const segment = { path, folder: this.#own, entries: [], fd: this.#files.open(path), bytes: 0 };
+      const segment = { path, folder: this.#own, batches: [], fd: this.#files.open(path), bytes: 0 };
       this.#segments.push(segment);
       return segment;
     } catch (error) {
@@ -201,25 +205,25 @@ export class Journal {
   #finish(segment: Segment): void {
     if (segment.fd !== undefined) closeSync(segment.fd);
     segment.fd = undefined;
-    const inMemory = this.#segments.reduce((sum, { entries }) => sum + (entries?.length ?? 0), 0);
+    const inMemory = this.#segments.reduce((sum, { batches }) => sum + countRows(batches ?? []), 0);
     // The first one may be on its way to the database.
-    if (inMemory > this.#maxMemoryRows && segment !== this.#segments[0]) segment.entries = undefined;
+    if (inMemory > this.#maxMemoryRows && segment !== this.#segments[0]) segment.batches = undefined;
   }
 
-  async #read({ path }: Segment): Promise<Entry[]> {
+  async #read({ path }: Segment): Promise<Batch[]> {
     const lines = (await readFile(path, 'utf8')).split('\n');
     // What follows the last newline was being written when its process ended: it was never acknowledged.
     const torn = lines.pop() ?? '';
     if (torn !== '') this.#log.warn({ path, bytes: torn.length }, 'the journal ends in the middle of a row');
-    const entries: Entry[] = [];
+    const batches: Batch[] = [];
     const unreadable: string[] = [];
     for (const line of lines) {
       const entry = parseLine(line);
       if (entry === undefined) unreadable.push(line);
-      else entries.push(entry);
+      else openBatch(batches).add(entry.row, line);
     }
     if (unreadable.length > 0) await this.setAside(unreadable, 'a line of the journal is damaged');
-    return entries;
+    return batches;
   }
 
   async #remove(segment: Segment): Promise<void> {
@@ -228,4 +232,17 @@ export class Journal {
     const { folder } = segment;
     if (folder !== this.#own && !this.#segments.some((other) => other.folder === folder)) folder.leave();
   }
+}
+
+/** The one that takes the next row. */
+function openBatch(batches: Batch[]): Batch {
+  const last = batches.at(-1);
+  if (last?.isOpen === true) return last;
+  const next = new Batch();
+  batches.push(next);
+  return next;
+}
+
+function countRows(batches: readonly Batch[]): number {
+  return batches.reduce((sum, { lines }) => sum + lines.length, 0);
 }

@@ -8,10 +8,12 @@
 import { GatewayError } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import { type Database, QueryFailed } from '../../storage/database.ts';
+import { Batch, batchRows } from './batch.ts';
 import type { Journal } from './journal.ts';
-import { type Entry, toLine } from './line.ts';
-import { addUsage, insertRows } from './store.ts';
+import { parseLine, toLine } from './line.ts';
+import { addUsage, insertLines } from './store.ts';
 import type { LedgerRow } from './types.ts';
+import { toTotals } from './usage-totals.ts';
 
 export interface LedgerParts {
   database: Database;
@@ -33,12 +35,11 @@ export interface Ledger {
 }
 
 interface Direct {
-  entry: Entry;
+  row: LedgerRow;
   resolve(): void;
   reject(error: Error): void;
 }
 
-const batchRows = 500;
 const gatherMs = 100;
 const firstRetryMs = 1_000;
 const longestRetryMs = 30_000;
@@ -94,19 +95,21 @@ export function createLedger({ database, journal, log }: LedgerParts): Ledger {
   }
 
   async function moveBatch(): Promise<number> {
-    const entries = await journal.peek(batchRows);
-    if (entries.length === 0) return 0;
-    await write(entries);
-    journal.drop(entries.length);
-    return entries.length;
+    const batch = await journal.peek();
+    if (batch === undefined) return 0;
+    await write(batch);
+    journal.drop(batch);
+    return batch.lines.length;
   }
 
   async function insertDirect(): Promise<void> {
     if (direct.length === 0) return;
     const rows = direct;
+    const batch = new Batch();
+    for (const { row } of rows) batch.add(row, toLine(row));
     direct = [];
     try {
-      await insertAll(rows.map(({ entry }) => entry));
+      await insertAll(batch);
     } catch (error) {
       refuse(rows, error);
       throw error;
@@ -115,22 +118,24 @@ export function createLedger({ database, journal, log }: LedgerParts): Ledger {
   }
 
   /** All at once; where the database refuses that, one by one, so that one bad row does not hold up the rest. */
-  async function write(entries: readonly Entry[]): Promise<void> {
+  async function write(batch: Batch): Promise<void> {
     try {
-      await insertAll(entries);
+      await insertAll(batch);
     } catch (error) {
       if (!(error instanceof QueryFailed)) throw error;
       const bad: string[] = [];
-      for (const entry of entries) if (!(await isTaken(entry))) bad.push(entry.line);
+      for (const line of batch.lines) if (!(await isTaken(line))) bad.push(line);
       // It takes none of them: then the rows are not what is wrong.
-      if (bad.length === entries.length) throw error;
+      if (bad.length === batch.lines.length) throw error;
       if (bad.length > 0) await journal.setAside(bad, error.message);
     }
   }
 
-  async function isTaken(entry: Entry): Promise<boolean> {
+  async function isTaken(line: string): Promise<boolean> {
+    const [row] = toRows([line]);
+    if (row === undefined) return false;
     try {
-      await insertAll([entry]);
+      await insertAll(Batch.of(row, line));
       return true;
     } catch (error) {
       if (error instanceof QueryFailed) return false;
@@ -138,10 +143,10 @@ export function createLedger({ database, journal, log }: LedgerParts): Ledger {
     }
   }
 
-  async function insertAll(entries: readonly Entry[]): Promise<void> {
+  async function insertAll({ lines, totals }: Batch): Promise<void> {
     await database.transaction(async (tx) => {
-      const inserted = await insertRows(tx, database.dialect, entries);
-      await addUsage(tx, database.dialect, firstOfEach(entries, inserted));
+      const added = await insertLines(tx, database.dialect, lines);
+      await addUsage(tx, database.dialect, added === lines ? totals : toTotals(toRows(added)));
     });
   }
 
@@ -169,7 +174,7 @@ export function createLedger({ database, journal, log }: LedgerParts): Ledger {
     insert(row) {
       if (isClosed || direct.length >= maxDirect) return Promise.reject(notRecorded());
       return new Promise((resolve, reject) => {
-        direct.push({ entry: { row, line: toLine(row) }, resolve, reject });
+        direct.push({ row, resolve, reject });
         drain().catch(() => {});
       });
     },
@@ -191,16 +196,9 @@ function refuse(rows: readonly Direct[], cause: unknown): void {
   for (const { reject } of rows) reject(notRecorded(cause));
 }
 
-/** Of rows that share an id, the first one is the one that the database took. */
-function firstOfEach(entries: readonly Entry[], inserted: ReadonlySet<string>): LedgerRow[] {
-  const seen = new Set<string>();
-  const rows: LedgerRow[] = [];
-  for (const { row } of entries) {
-    if (!inserted.has(row.id) || seen.has(row.id)) continue;
-    seen.add(row.id);
-    rows.push(row);
-  }
-  return rows;
+/** Of lines that are whole, as all are that were written to the end. */
+function toRows(lines: readonly string[]): LedgerRow[] {
+  return lines.flatMap((line) => parseLine(line)?.row ?? []);
 }
 
 function notRecorded(cause?: unknown): GatewayError {

@@ -3,8 +3,9 @@
  * SQLite one prepared insert runs for each row in the database's own thread: 5 µs of CPU a row against 13.
  */
 import type { Database, Row, Sql } from '../../storage/database.ts';
-import { amount, columns, type Entry, parseLine, whole } from './line.ts';
+import { columns, parseLine } from './line.ts';
 import type { DayRange, LedgerRow, UsageGroup, UsageSums } from './types.ts';
+import type { UsageTotals } from './usage-totals.ts';
 
 type Dialect = Database['dialect'];
 
@@ -37,91 +38,43 @@ function fieldsOfValue(all: readonly (readonly [name: string, type: string])[]):
   return all.map(([, type], index) => `cast(value->>${index} as ${type})`).join(', ');
 }
 
-/** Answers the ids of the rows that were not there before. */
-export async function insertRows(
+/** Answers the lines that were not there before: the very list that it was given when all of them are new. */
+export async function insertLines(
   tx: Sql,
   dialect: Dialect,
-  entries: readonly Entry[],
-): Promise<ReadonlySet<string>> {
+  lines: readonly string[],
+): Promise<readonly string[]> {
   if (dialect === 'sqlite') {
-    const changed = await tx.eachJson(
-      insertRow,
-      entries.map(({ line }) => line),
-    );
-    return new Set(entries.filter((_, index) => changed[index] === 1).map(({ row }) => row.id));
+    const changed = await tx.eachJson(insertRow, lines);
+    return changed.every((count) => count === 1) ? lines : lines.filter((_, index) => changed[index] === 1);
   }
   const inserted = await tx.query<{ id: string }>(
     `insert into ledger (${columnNames}) select ${fieldsOfValue(columns)} from ${rowsOfJson[dialect]}
      on conflict (id) do nothing returning id`,
-    [`[${entries.map(({ line }) => line).join(',')}]`],
+    [`[${lines.join(',')}]`],
   );
-  return new Set(inserted.map(({ id }) => id));
+  return inserted.length === lines.length ? lines : linesOf(new Set(inserted.map(({ id }) => id)), lines);
+}
+
+/** Of lines that share an id, the first one is the one that the database took. */
+function linesOf(ids: Set<string>, lines: readonly string[]): string[] {
+  return lines.filter((line) => ids.delete(parseLine(line)?.row.id ?? ''));
 }
 
 const insertRow = `insert into ledger (${columnNames})
   values (${columns.map((_, index) => `$${index + 1}`).join(', ')}) on conflict (id) do nothing`;
 
-/** Adds rows to the sums. In a fixed order, so that two processes cannot wait for each other's rows. */
-export async function addUsage(tx: Sql, dialect: Dialect, rows: readonly LedgerRow[]): Promise<void> {
-  const sums = toSums(rows);
-  if (sums.length === 0) return;
+/** Adds to the sums. In a fixed order, so that two processes cannot wait for each other's rows. */
+export async function addUsage(tx: Sql, dialect: Dialect, totals: UsageTotals): Promise<void> {
+  const lists = totals.toLists();
+  if (lists.length === 0) return;
   const added = sumColumns.map(([name]) => `${name} = usage_days.${name} + excluded.${name}`).join(', ');
   await tx.query(
     `insert into usage_days (${usageColumns.map(([name]) => name).join(', ')})
      select ${fieldsOfValue(usageColumns)} from ${rowsOfJson[dialect]} where true
      on conflict (${usageKey.map(([name]) => name).join(', ')}) do update set ${added}`,
-    [JSON.stringify(sums)],
+    [JSON.stringify(lists)],
   );
-}
-
-/** In the order of `usageColumns`. */
-function toSums(rows: readonly LedgerRow[]): (string | number)[][] {
-  const sums = new Map<string, { key: string[]; counts: number[]; costPicoUsd: bigint }>();
-  const dayOf = createDays();
-  for (const { subscriptionId, modelId, operation, at, quantities, costPicoUsd } of rows) {
-    const day = dayOf(at);
-    const name = `${subscriptionId}\n${day}\n${modelId}\n${operation}`;
-    let sum = sums.get(name);
-    if (sum === undefined) {
-      sum = {
-        key: [subscriptionId, day, modelId, operation],
-        counts: [0, 0, 0, 0, 0, 0, 0],
-        costPicoUsd: 0n,
-      };
-      sums.set(name, sum);
-    }
-    const counts = sum.counts as [number, number, number, number, number, number, number];
-    counts[0] += 1;
-    counts[1] += whole(quantities.promptTokens);
-    counts[2] += whole(quantities.completionTokens);
-    counts[3] += whole(quantities.cachedTokens);
-    counts[4] += whole(quantities.reasoningTokens);
-    counts[5] += amount(quantities.megapixels);
-    counts[6] += amount(quantities.seconds);
-    sum.costPicoUsd += costPicoUsd;
-  }
-  return [...sums]
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, { key, counts, costPicoUsd }]) => [...key, ...counts, costPicoUsd.toString()]);
-}
-
-const dayMs = 24 * 3600 * 1000;
-
-/** The rows of a batch are of one day or two: a date is not written anew for each. */
-function createDays(): (at: number) => string {
-  let number = Number.NaN;
-  let text = '';
-  return (at) => {
-    if (Math.floor(at / dayMs) !== number) {
-      number = Math.floor(at / dayMs);
-      text = toDay(at);
-    }
-    return text;
-  };
-}
-
-export function toDay(at: number): string {
-  return new Date(at).toISOString().slice(0, 10);
 }
 
 /** Read back as its own line. */

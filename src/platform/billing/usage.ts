@@ -4,8 +4,9 @@
  */
 import { GatewayError } from '../../lib/errors.ts';
 import { type Database, StoreUnavailable } from '../../storage/database.ts';
-import { findRow, selectByDayAndModel, selectGroups, selectSpent, selectTotal, toDay } from './store.ts';
+import { findRow, selectByDayAndModel, selectGroups, selectSpent, selectTotal } from './store.ts';
 import type { Usage } from './types.ts';
+import { toDay } from './usage-totals.ts';
 
 export interface UsageParts {
   database: Database;
