@@ -1,6 +1,4 @@
 /** The head of an HTTP/1.1 request as text. Pure. */
-import assert from 'node:assert';
-
 export interface RequestHead {
   readonly method: 'GET' | 'POST' | 'DELETE';
   /** With its query, percent-encoded. */
@@ -14,19 +12,25 @@ const namePattern = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 /** ASCII, because what stands beyond is other bytes in each encoding, and a body is written with its head in one. */
 const valuePattern = /^[\t\x20-\x7e]*$/;
 /** What the connection says itself. */
-const reserved = new Set(['host', 'connection', 'content-length', 'transfer-encoding', 'expect', 'upgrade']);
+const reserved = new Set(['connection', 'content-length', 'transfer-encoding', 'expect', 'upgrade']);
 
-/** Everything but the length of the body and the empty line. Throws for what would read as another request. */
+/**
+ * Everything but the length of the body and the empty line. Throws for what would read as another request. A `host`
+ * among the headers wins: behind one address there may be several servers.
+ */
 export function toRequestHead(host: string, { method, path, headers }: RequestHead): string {
   if (!targetPattern.test(path)) throw new TypeError('the path of a request holds what no path may');
-  let text = `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n`;
+  let text = '';
+  let ownHost = host;
   for (let at = 0; at < headers.length; at += 2) {
     const name = headers[at]!;
     const value = headers[at + 1];
-    assert(!reserved.has(name.toLowerCase()), `${name} is set by the connection`);
     if (!namePattern.test(name) || value === undefined || !valuePattern.test(value))
       throw new TypeError(`the header ${JSON.stringify(name)} of a request holds what no header may`);
-    text += `${name}: ${value}\r\n`;
+    const lowerName = name.toLowerCase();
+    if (reserved.has(lowerName)) throw new TypeError(`the header ${name} is set by the connection`);
+    if (lowerName === 'host') ownHost = value;
+    else text += `${name}: ${value}\r\n`;
   }
-  return text;
+  return `${method} ${path} HTTP/1.1\r\nhost: ${ownHost}\r\nconnection: keep-alive\r\n${text}`;
 }

@@ -72,7 +72,7 @@ export function createCatalog(options: CatalogOptions): ReplaceableCatalog {
     const { listedById, listedByHuggingFaceId } = view();
     const { base } = parseName(slug);
     // The slug alone comes first: `links.details` of a model is then its own, whatever its author.
-    const names = [base, `${author}/${base}`].flatMap((name) => [...readingsOf(name)]);
+    const names = [base, `${author}/${base}`].flatMap(readingsOf);
     return (
       firstOf(names, (name) => listedById.get(name)) ??
       firstOf(names, (name) => listedByHuggingFaceId.get(name.toLowerCase())) ??
@@ -138,7 +138,7 @@ function legacy(
   return model?.legacyIds.includes(name) === true ? model : undefined;
 }
 
-function firstOf<T>(names: Iterable<string>, find: (name: string) => T | undefined): T | undefined {
+function firstOf<T>(names: readonly string[], find: (name: string) => T | undefined): T | undefined {
   for (const name of names) {
     const found = find(name);
     if (found !== undefined) return found;

@@ -25,10 +25,9 @@ export function parseName(name: string): ParsedName {
 }
 
 /** The names that a base may stand for, the likeliest first. */
-export function* readingsOf(base: string): Generator<string> {
-  yield base;
+export function readingsOf(base: string): readonly string[] {
   const plain = withoutSuffix(base);
-  if (plain !== base) yield plain;
+  return plain === base ? [base] : [base, plain];
 }
 
 export function withoutAnthropicPrefix(name: string): string {
