@@ -221,6 +221,9 @@ model: []
     const yaml = 'engines: { far: { kind: remote, url: x, apiKeyEnv: FAR_KEY } }';
     expect(problems(yaml, { FAR_KEY: 'secret' })).toEqual([]);
     expect(problems(yaml)).toEqual(['engines.far.apiKeyEnv names the variable FAR_KEY, which is not set']);
+    expect(problems(yaml, { FAR_KEY: 'secret\n' })).toEqual([
+      'engines.far.apiKeyEnv names the variable FAR_KEY, which holds what no header may',
+    ]);
   });
 
   it('the message lists them all under the name of the file', () => {

@@ -253,9 +253,15 @@ function checkKey(
   env: SettingsSources['env'],
   problems: Problem[],
 ): void {
-  if (typeof apiKeyEnv !== 'string' || (env[apiKeyEnv] ?? '') !== '') return;
-  problems.push({ path: `${path}.apiKeyEnv`, message: `names the variable ${apiKeyEnv}, which is not set` });
+  if (typeof apiKeyEnv !== 'string') return;
+  const key = env[apiKeyEnv] ?? '';
+  const fault = key === '' ? 'is not set' : headerText.test(key) ? undefined : 'holds what no header may';
+  if (fault === undefined) return;
+  problems.push({ path: `${path}.apiKeyEnv`, message: `names the variable ${apiKeyEnv}, which ${fault}` });
 }
+
+/** A key with a line end behind it comes out of a file. */
+const headerText = /^[\x20-\x7e]+$/;
 
 function readModels(value: unknown, source: string | undefined, problems: Problem[]): Declaration[] {
   if (!Array.isArray(value)) {

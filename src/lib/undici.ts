@@ -1,7 +1,4 @@
-/**
- * Loads undici when it is first needed: it takes 29 MB, which a gateway without remote engines and without
- * fetched media need not spend. Synchronous, so that whoever builds an engine need not wait.
- */
+/** Loads undici when it is first needed: it takes 29 MB, which a gateway that fetches nothing need not spend. */
 import { createRequire } from 'node:module';
 
 export function loadUndici(): typeof import('undici') {

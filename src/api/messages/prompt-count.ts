@@ -7,7 +7,7 @@ import type { ChatRequest } from '../../engines/contract/chat.ts';
 import type { PreparationFacts } from '../../platform/chat/prepare.ts';
 import type { Prepared } from '../../platform/inference/types.ts';
 
-/** An answer does not wait longer than this for its first event. */
+/** An answer does not wait longer than this for its first event, and no count takes longer. */
 export const patienceMs = 5_000;
 
 export interface PromptCount {
@@ -18,7 +18,7 @@ export interface PromptCount {
    * off would cost its connection, and counting is quickly done.
    */
   stop(): void;
-  /** The answer has failed, or its client is gone: a count that is under way is broken off. */
+  /** There is no answer, or its client is gone: a count that is under way is broken off. */
   abort(): void;
 }
 
@@ -34,19 +34,24 @@ export function createPromptCount({ prepared, facts, count, tell }: PromptCountP
   const aborted = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let isCounting = false;
+  let isWaitedFor = true;
   const stop = (): void => {
+    isWaitedFor = false;
+  };
+  const end = (promptTokens: number): void => {
     clearTimeout(timer);
     isCounting = false;
-  };
-  const abort = (): void => {
-    // An abort that nobody hears costs a tenth of a stream: it makes an error with its stack.
-    if (isCounting) aborted.abort();
-    stop();
+    if (isWaitedFor) tell(promptTokens);
   };
   const giveUp = (): void => {
+    // An abort that nobody hears costs a tenth of a stream: it makes an error with its stack.
     if (!isCounting) return;
-    abort();
-    tell(0);
+    aborted.abort();
+    end(0);
+  };
+  const abort = (): void => {
+    stop();
+    giveUp();
   };
   return {
     async prepared() {
@@ -55,11 +60,10 @@ export function createPromptCount({ prepared, facts, count, tell }: PromptCountP
       else {
         timer = setTimeout(giveUp, patienceMs).unref();
         isCounting = true;
-        count(request, aborted.signal).then((promptTokens) => {
-          if (!isCounting) return;
-          stop();
-          tell(promptTokens);
-        }, giveUp);
+        count(request, aborted.signal).then(
+          (promptTokens) => isCounting && end(promptTokens),
+          () => isCounting && end(0),
+        );
       }
       return request;
     },

@@ -407,10 +407,27 @@ describe('the count that the first event tells', () => {
     });
     const events = await shell.events();
     expect(signal?.aborted).toBe(false);
-    expect(vi.getTimerCount()).toBe(0);
     count.reject(new GatewayError('unreachable', 'no'));
     await new Promise(setImmediate);
     expect(inputOf(events)).toBe(3);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('[MSG-67] a count that nobody waits for does not take longer than one that is waited for', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    let signal: AbortSignal | undefined;
+    const shell = createMessagesShell({
+      promptTokens: (_, given) => {
+        signal = given;
+        return new Promise(() => {});
+      },
+    });
+    await shell.events();
+    vi.advanceTimersByTime(patienceMs - 1);
+    expect(signal?.aborted).toBe(false);
+    vi.advanceTimersByTime(1);
+    expect(signal?.aborted).toBe(true);
+    expect(vi.getTimerCount()).toBe(0);
   });
 
   test('[MSG-67] a count is broken off when there will be no answer', async () => {

@@ -220,9 +220,10 @@ export class StreamCall extends EngineCall {
 /** An answer that is read when all of it is there. */
 abstract class BodyCall<T> extends EngineCall {
   readonly #done: (error: GatewayError | undefined, result?: T) => void;
-  /** Grows by doubling: a list of what each read brought would be dear where an engine trickles. */
+  /** Of the announced length, or grows by doubling: a list of reads would be dear where an engine trickles. */
   #body: Buffer = nothing;
   #length = 0;
+  #announced = 0;
 
   constructor(parts: CallParts, done: (error: GatewayError | undefined, result?: T) => void) {
     super(parts);
@@ -231,6 +232,11 @@ abstract class BodyCall<T> extends EngineCall {
 
   /** Throws when the body is not what was asked for. */
   protected abstract read(body: Buffer): T;
+
+  override onHead(head: ResponseHead): void {
+    super.onHead(head);
+    if (head.length <= (this.parts.maxBytes ?? longestWhole)) this.#announced = head.length;
+  }
 
   protected override take(buffer: Buffer, start: number, end: number): void {
     this.hasStarted = true;
@@ -263,16 +269,18 @@ abstract class BodyCall<T> extends EngineCall {
   #add(buffer: Buffer, start: number, end: number): void {
     const length = this.#length + end - start;
     // Most answers come by one read.
-    if (this.#length === 0) this.#body = copied(buffer, start, end);
+    if (this.#length === 0 && length >= this.#announced) this.#body = copied(buffer, start, end);
     else {
-      if (length > this.#body.length) {
-        const larger = Buffer.allocUnsafeSlow(Math.max(length, 2 * this.#body.length));
-        this.#body.copy(larger, 0, 0, this.#length);
-        this.#body = larger;
-      }
+      if (length > this.#body.length) this.#grow(Math.max(length, this.#announced, 2 * this.#body.length));
       buffer.copy(this.#body, this.#length, start, end);
     }
     this.#length = length;
+  }
+
+  #grow(capacity: number): void {
+    const larger = Buffer.allocUnsafeSlow(capacity);
+    this.#body.copy(larger, 0, 0, this.#length);
+    this.#body = larger;
   }
 }
 

@@ -119,6 +119,7 @@ describe('the openai-compatible kind', () => {
     { flavor: 'llama.cpp' },
     { url: 'https://ai.example.com' },
     { apiKeyEnv: 'KEY', timeoutMs: 295_000, idleTimeoutMs: 1, slots: 4, headers: { 'x-a': 'b' } },
+    { headers: { Host: 'engine.internal:8000' } },
   ])('takes %j', (more) => {
     expect(options.check({ ...entry, ...more })).toBe(true);
   });
@@ -134,6 +135,8 @@ describe('the openai-compatible kind', () => {
     { idleTimeoutMs: 0 },
     { slots: 0 },
     { headers: { 'bad name': 'x' } },
+    { headers: { Connection: 'close' } },
+    { headers: { 'transfer-encoding': 'chunked' } },
     { headers: { 'x-a': 'line\nbreak' } },
     { unknown: 1 },
   ])('refuses %j', (more) => {

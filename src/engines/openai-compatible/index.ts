@@ -2,6 +2,7 @@
 import Type from 'typebox';
 import { GatewayError } from '../../lib/errors.ts';
 import { ConnectionPool } from '../../lib/http1/pool.ts';
+import { reservedHeaders } from '../../lib/http1/request-head.ts';
 import type { Log } from '../../lib/log.ts';
 import { Wheel } from '../../lib/wheel.ts';
 import type { ChatPort, ChatRequest, ChatRun } from '../contract/chat.ts';
@@ -32,7 +33,8 @@ const defaultTimeoutMs = 280_000;
 const longestTimeoutMs = 295_000;
 const defaultIdleTimeoutMs = 60_000;
 
-const headerName = "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$";
+/** Any but those that the connection sets itself; a `host` is the name that it asks for. */
+const headerName = `^(?!(?:${toReserved()})$)[A-Za-z0-9!#$%&'*+.^_\`|~-]+$`;
 const headerValue = '^[\\t\\x20-\\x7e]*$';
 
 export const openaiCompatible = defineEngineKind({
@@ -97,13 +99,15 @@ export interface EngineParts {
 
 export function createOpenaiCompatible(parts: EngineParts): Engine {
   const { address, flavor, timeoutMs, idleTimeoutMs, maxBatch, wheel = new Wheel() } = parts;
+  const { host, ...others } = toHeaderFields(parts);
   const pool = new ConnectionPool({
     origin: address.origin,
+    host,
     connectMs: 10_000,
     // Just under the 5 s after which uvicorn and llama.cpp close an idle connection.
     idleMs: 4_000,
   });
-  const headers = toHeaders(parts);
+  const headers = Object.entries(others).flat();
   const questions = createQuestions({ pool, wheel, address, headers, timeoutMs, idleTimeoutMs });
   const picturing = createQuestions({
     pool,
@@ -235,11 +239,18 @@ export function createOpenaiCompatible(parts: EngineParts): Engine {
   };
 }
 
-function toHeaders({ apiKey, headers }: EngineParts): string[] {
+/** As a pattern that takes them in any case. */
+function toReserved(): string {
+  const names = [...reservedHeaders].filter((name) => name !== 'host');
+  return names.join('|').replaceAll(/[a-z]/g, (letter) => `[${letter}${letter.toUpperCase()}]`);
+}
+
+/** Names in lower case. */
+function toHeaderFields({ apiKey, headers }: EngineParts): Record<string, string> {
   const own: Record<string, string> = { 'content-type': 'application/json' };
   if (apiKey !== undefined) own['authorization'] = `Bearer ${apiKey}`;
   for (const [name, value] of Object.entries(headers)) own[name.toLowerCase()] = value;
-  return Object.entries(own).flat();
+  return own;
 }
 
 /** What the answer has to be read for. */

@@ -77,8 +77,8 @@ export class ChatEventReader {
   }
 
   /** Bytes of the stream. The caller flushes the sink when the socket has no more of them. */
-  push(buffer: Buffer, start = 0, stop = buffer.length): void {
-    const bytes = this.#join(buffer.toString('latin1', start, stop));
+  push(buffer: Buffer, from = 0, to = buffer.length): void {
+    const bytes = this.#join(buffer.toString('latin1', from, to));
     if (bytes === undefined) return;
     const end = bytes.length;
     let at = 0;

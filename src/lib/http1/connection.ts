@@ -32,6 +32,8 @@ export type RequestBody = string | SizedBody | undefined;
 
 export interface ConnectionParts {
   readonly origin: URL;
+  /** What the server is called, in its certificate too. */
+  readonly name: string;
   readonly wheel: Wheel;
   readonly connectMs: number;
   /** How long it may stay unused, unless the server says less. */
@@ -286,11 +288,11 @@ export class Connection implements Deadline, ResponseSink {
 }
 
 function open(
-  { origin, buffer, tls, session }: ConnectionParts,
+  { origin, name, buffer, tls, session }: ConnectionParts,
   callback: (length: number, buffer: Uint8Array) => boolean,
 ): Socket {
   const isTls = origin.protocol === 'https:';
-  const host = origin.hostname.replace(/^\[(.*)\]$/, '$1');
+  const host = bare(origin.hostname);
   const port = Number(origin.port === '' ? (isTls ? 443 : 80) : origin.port);
   const options = {
     host,
@@ -302,7 +304,7 @@ function open(
   };
   if (!isTls) return connect(options);
   // An address has no name that could be asked for.
-  const servername = /^[\d.]+$|:/.test(host) ? '' : host;
+  const servername = /^[\d.]+$|:/.test(name) ? '' : name;
   return connectTls({
     ...options,
     servername,
@@ -310,4 +312,9 @@ function open(
     ...(session && { session }),
     ...tls,
   });
+}
+
+/** `[::1]` as `::1`. */
+function bare(hostname: string): string {
+  return hostname.replace(/^\[(.*)\]$/, '$1');
 }

@@ -16,6 +16,8 @@ export interface Request extends RequestHead {
 export interface PoolParts {
   /** `http://host:8000` */
   readonly origin: string;
+  /** What the server is called, where its address has another name: several servers may be behind one. */
+  readonly host?: string | undefined;
   readonly connectMs: number;
   /** How long a connection is kept unused, unless the server says less. */
   readonly idleMs: number;
@@ -39,13 +41,14 @@ export class ConnectionPool {
   #closing: Promise<void> | undefined;
   #onEmpty: (() => void) | undefined;
 
-  constructor({ origin, connectMs, idleMs, tls, wheel = this.#ownWheel }: PoolParts) {
+  constructor({ origin, host, connectMs, idleMs, tls, wheel = this.#ownWheel }: PoolParts) {
     const url = new URL(origin);
-    this.#host = url.host;
+    this.#host = host ?? url.host;
+    const { hostname: name } = new URL(`${url.protocol}//${this.#host}`);
     const buffer = Buffer.allocUnsafeSlow(readBytes);
     const onIdle = (connection: Connection) => this.#rest(connection);
     const onGone = (connection: Connection) => this.#forget(connection);
-    const parts = { origin: url, wheel, connectMs, idleMs, buffer, tls, onIdle, onGone };
+    const parts = { origin: url, name, wheel, connectMs, idleMs, buffer, tls, onIdle, onGone };
     this.#open = () => new Connection(parts);
   }
 

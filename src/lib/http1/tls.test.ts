@@ -69,6 +69,19 @@ describe('a connection by TLS', () => {
     expect([servername, alpnProtocol]).toEqual(['localhost', 'http/1.1']);
   });
 
+  it('asks for the name that the server goes by, where its address has another', async () => {
+    const { port } = server;
+    const parts = { connectMs: 10_000, idleMs: 4_000, wheel, tls: { ca } };
+    pool = new ConnectionPool({ ...parts, origin: `https://127.0.0.1:${port}`, host: 'localhost:8443' });
+    const call = send();
+    const peer = await server.peer(0);
+    expect(await peer.request('ask')).toContain('\r\nhost: localhost:8443\r\n');
+    peer.write(ok);
+    await call.over();
+    expect(call.events).toEqual(['head', 'body', 'end']);
+    expect((peer.socket as TLSSocket & { servername: unknown }).servername).toBe('localhost');
+  });
+
   it('takes up the session of the one before', async () => {
     const closing = ok.replace('\r\n\r\n', '\r\nconnection: close\r\n\r\n');
     const reused: boolean[] = [];

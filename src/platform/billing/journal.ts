@@ -94,6 +94,13 @@ export class Journal {
     return this.#segments.every(({ batches, fd }) => fd !== undefined && batches?.length === 0);
   }
 
+  /** There is more than what is being gathered now. */
+  get isBehind(): boolean {
+    const [first] = this.#segments;
+    if (first === undefined || this.#segments.length > 1) return first !== undefined;
+    return first.batches === undefined || first.batches.length > 1 || first.batches[0]?.isOpen === false;
+  }
+
   /** Takes over what dead processes left. */
   adopt(): void {
     for (const folder of adoptFolders(this.#root)) {
@@ -218,9 +225,9 @@ export class Journal {
     const batches: Batch[] = [];
     const unreadable: string[] = [];
     for (const line of lines) {
-      const entry = parseLine(line);
-      if (entry === undefined) unreadable.push(line);
-      else openBatch(batches).add(entry.row, line);
+      const row = parseLine(line);
+      if (row === undefined) unreadable.push(line);
+      else openBatch(batches).add(row, line);
     }
     if (unreadable.length > 0) await this.setAside(unreadable, 'a line of the journal is damaged');
     return batches;

@@ -8,7 +8,7 @@
 import { GatewayError } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import { type Database, QueryFailed } from '../../storage/database.ts';
-import { Batch, batchRows } from './batch.ts';
+import { Batch } from './batch.ts';
 import type { Journal } from './journal.ts';
 import { parseLine, toLine } from './line.ts';
 import { addUsage, insertLines } from './store.ts';
@@ -75,10 +75,8 @@ export function createLedger({ database, journal, log }: LedgerParts): Ledger {
     timer = undefined;
     try {
       await insertDirect();
-      // A batch that is not full was the last one: what came meanwhile is gathered for the next time.
-      let taken: number;
-      do taken = await moveBatch();
-      while (taken === batchRows);
+      // What is still being gathered waits for the next time.
+      while ((await moveBatch()) && journal.isBehind);
     } catch (error) {
       await fail(error);
       throw error;
@@ -94,12 +92,13 @@ export function createLedger({ database, journal, log }: LedgerParts): Ledger {
     while (!journal.isEmpty || direct.length > 0) await drain();
   }
 
-  async function moveBatch(): Promise<number> {
+  /** False when there was none. */
+  async function moveBatch(): Promise<boolean> {
     const batch = await journal.peek();
-    if (batch === undefined) return 0;
+    if (batch === undefined) return false;
     await write(batch);
     journal.drop(batch);
-    return batch.lines.length;
+    return true;
   }
 
   async function insertDirect(): Promise<void> {
@@ -150,20 +149,26 @@ export function createLedger({ database, journal, log }: LedgerParts): Ledger {
     });
   }
 
+  /** Their answers wait, and there is no journal that would keep them. */
+  function refuseDirect(error: unknown): void {
+    refuse(direct, error);
+    direct = [];
+  }
+
   async function fail(error: unknown): Promise<void> {
     if (!isFailing) {
       const reason = error instanceof Error ? error.message : String(error);
       log.warn({ reason }, 'the ledger cannot be written: rows wait in the journal');
     }
     isFailing = true;
-    // Their answers wait, and there is no journal that would keep them.
-    refuse(direct, error);
-    direct = [];
+    refuseDirect(error);
     schedule(retryMs);
     retryMs = Math.min(longestRetryMs, retryMs * 2);
     await journal
       .sync()
       .catch((cause: Error) => log.warn({ reason: cause.message }, 'the journal was not synced'));
+    // More may have come meanwhile.
+    refuseDirect(error);
   }
 
   return {
@@ -198,7 +203,7 @@ function refuse(rows: readonly Direct[], cause: unknown): void {
 
 /** Of lines that are whole, as all are that were written to the end. */
 function toRows(lines: readonly string[]): LedgerRow[] {
-  return lines.flatMap((line) => parseLine(line)?.row ?? []);
+  return lines.flatMap((line) => parseLine(line) ?? []);
 }
 
 function notRecorded(cause?: unknown): GatewayError {

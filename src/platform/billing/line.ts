@@ -4,12 +4,6 @@
  */
 import type { LedgerRow, Quantities } from './types.ts';
 
-export interface Entry {
-  readonly row: LedgerRow;
-  /** Without its newline. */
-  readonly line: string;
-}
-
 /** The columns in the order of the line's fields, with the type that the database gives each. */
 export const columns = [
   ['id', 'text'],
@@ -54,7 +48,7 @@ export function toLine(row: LedgerRow): string {
 }
 
 /** In the order of `columns`. */
-export function toFields(row: LedgerRow): Fields {
+function toFields(row: LedgerRow): Fields {
   const { quantities } = row;
   return [
     row.id,
@@ -77,14 +71,14 @@ export function toFields(row: LedgerRow): Fields {
 }
 
 /** Undefined for a line that is not whole. */
-export function parseLine(line: string): Entry | undefined {
+export function parseLine(line: string): LedgerRow | undefined {
   let fields: unknown;
   try {
     fields = JSON.parse(line);
   } catch {
     return undefined;
   }
-  return isFields(fields) ? { line, row: toRow(fields) } : undefined;
+  return isFields(fields) ? toRow(fields) : undefined;
 }
 
 function isFields(value: unknown): value is Fields {

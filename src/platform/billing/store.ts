@@ -58,7 +58,7 @@ export async function insertLines(
 
 /** Of lines that share an id, the first one is the one that the database took. */
 function linesOf(ids: Set<string>, lines: readonly string[]): string[] {
-  return lines.filter((line) => ids.delete(parseLine(line)?.row.id ?? ''));
+  return lines.filter((line) => ids.delete(parseLine(line)?.id ?? ''));
 }
 
 const insertRow = `insert into ledger (${columnNames})
@@ -87,7 +87,7 @@ export async function findRow(sql: Sql, subscriptionId: string, id: string): Pro
     [id, subscriptionId],
   );
   if (found === undefined) return undefined;
-  return parseLine(JSON.stringify(columns.map(([name]) => found[name])))?.row;
+  return parseLine(JSON.stringify(columns.map(([name]) => found[name])));
 }
 
 /** Money passes 2^53, so it comes as text. */

@@ -18,7 +18,7 @@ interface Total {
   costPicoUsd: bigint;
 }
 
-const dayMs = 24 * 3600 * 1000;
+export const dayMs = 24 * 3600 * 1000;
 
 export class UsageTotals {
   /** A subscription has few of them in one batch: they are found by looking, without a joined name for each row. */

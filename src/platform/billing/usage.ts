@@ -6,15 +6,13 @@ import { GatewayError } from '../../lib/errors.ts';
 import { type Database, StoreUnavailable } from '../../storage/database.ts';
 import { findRow, selectByDayAndModel, selectGroups, selectSpent, selectTotal } from './store.ts';
 import type { Usage } from './types.ts';
-import { toDay } from './usage-totals.ts';
+import { dayMs, toDay } from './usage-totals.ts';
 
 export interface UsageParts {
   database: Database;
   now: () => number;
   settle: () => Promise<void>;
 }
-
-const dayMs = 24 * 3600 * 1000;
 
 export function createUsage({ database, now, settle }: UsageParts): Usage {
   async function read<T>(work: () => Promise<T>): Promise<T> {
