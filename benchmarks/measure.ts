@@ -257,7 +257,7 @@ export function toLower(samples: readonly Percentiles[]): Percentiles {
 
 export interface SoakResult {
   requests: number;
-  /** After half as many requests as a warm-up. */
+  /** After a warm-up of four fifths as many requests. */
   beforeMb: number;
   afterMb: number;
   growthPercent: number;
@@ -265,7 +265,7 @@ export interface SoakResult {
   samplesMb: number[];
 }
 
-const warmUpTenths = 5;
+const warmUpTenths = 8;
 
 /** Memory before and after many requests, whole and streamed in turn. */
 export async function measureGrowth(
@@ -285,7 +285,7 @@ export async function measureGrowth(
     await settled(bench.gateway.pid);
     return residentMb(bench.gateway.pid);
   };
-  // The heap's nursery takes its full size within some 40,000 requests, and the minute of the limits its length.
+  // The heap's nursery takes its full size within some 70,000 requests, and the minute of the limits its length.
   for (let i = 1; i < warmUpTenths; i++) await run();
   const beforeMb = await run();
   tell(`soak: ${beforeMb.toFixed(0)} MB after the warm-up of ${warmUpTenths * tenth} requests`);
