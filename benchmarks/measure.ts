@@ -100,44 +100,27 @@ export interface FormatResult {
   ratio: Ratio;
 }
 
-/**
- * The same streamed answer in every format, all of them at the same time on the same core, each from a gateway of its
- * own: in turns of one gateway the ratios of a pair were 1.3 to 1.9, side by side they stay within 5 %.
- */
+/** The same streamed answer in every format, from the gateway alone. */
 export async function measureFormats(bench: Bench, plan: Plan, tell: Progress): Promise<FormatResult[]> {
-  const runs: FormatRun[] = [];
-  // As many of them share the core: a round is longer, and there are fewer.
-  const rounds = Math.ceil(plan.rounds / 2);
-  const roundMs = plan.roundMs * formatNames.length;
+  const { gateway } = bench;
+  const costs = new Map<FormatName, Cost[]>(formatNames.map((format) => [format, []]));
+  const orders = new Map<FormatName, LoadOrder>();
+  const maxRequests = Math.ceil(warmUpRequests.burst * plan.warmUpShare);
   for (const format of formatNames) {
-    const own = format === 'chat' ? bench : await bench.another();
-    const order = await checkedOrder(own, own.gateway, 'burst', { ...plan, roundMs }, format);
-    runs.push({ format, own, order, costs: [] });
+    const order = await checkedOrder(bench, gateway, 'burst', plan, format);
+    orders.set(format, order);
+    await bench.load({ ...order, maxRequests, durationMs: longestWarmUpMs });
   }
-  const maxRequests = Math.ceil(2 * warmUpRequests.burst * plan.warmUpShare);
-  await Promise.all(
-    runs.map(({ own, order }) => own.load({ ...order, maxRequests, durationMs: longestWarmUpMs })),
-  );
-  for (let round = 1; round <= rounds; round++) {
-    await Promise.all(
-      runs.map(async ({ own, order, costs }) => costs.push(await costOf(own, own.gateway, order))),
-    );
-    const told = runs.map(({ format, costs }) => `${format} ${costs.at(-1)!.cpuUs.toFixed(0)} µs`);
-    tell(`formats ${round}/${rounds}: ${told.join(', ')}`);
+  for (let round = 1; round <= plan.rounds; round++) {
+    for (const format of formatNames)
+      costs.get(format)!.push(await costOf(bench, gateway, orders.get(format)!));
+    const told = formatNames.map((format) => `${format} ${costs.get(format)!.at(-1)!.cpuUs.toFixed(0)} µs`);
+    tell(`formats ${round}/${plan.rounds}: ${told.join(', ')}`);
   }
-  const [chat] = runs;
-  return runs.map(({ format, costs }) => ({
-    format,
-    cost: toMedian(costs),
-    ratio: toRatio(costs, chat!.costs),
-  }));
-}
-
-interface FormatRun {
-  format: FormatName;
-  own: Bench;
-  order: LoadOrder;
-  costs: Cost[];
+  return formatNames.map((format) => {
+    const own = costs.get(format)!;
+    return { format, cost: toMedian(own), ratio: toRatio(own, costs.get('chat')!) };
+  });
 }
 
 const responseDelta = /"type":"response.output_text.delta"/g;
@@ -257,7 +240,7 @@ export function toLower(samples: readonly Percentiles[]): Percentiles {
 
 export interface SoakResult {
   requests: number;
-  /** After a warm-up of four fifths as many requests. */
+  /** After half as many requests as a warm-up. */
   beforeMb: number;
   afterMb: number;
   growthPercent: number;
@@ -265,7 +248,7 @@ export interface SoakResult {
   samplesMb: number[];
 }
 
-const warmUpTenths = 8;
+const warmUpTenths = 5;
 
 /** Memory before and after many requests, whole and streamed in turn. */
 export async function measureGrowth(
@@ -285,7 +268,7 @@ export async function measureGrowth(
     await settled(bench.gateway.pid);
     return residentMb(bench.gateway.pid);
   };
-  // The heap's nursery takes its full size within some 70,000 requests, and the minute of the limits its length.
+  // The heap's nursery takes its full size within some 40,000 requests, and the minute of the limits its length.
   for (let i = 1; i < warmUpTenths; i++) await run();
   const beforeMb = await run();
   tell(`soak: ${beforeMb.toFixed(0)} MB after the warm-up of ${warmUpTenths * tenth} requests`);

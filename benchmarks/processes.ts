@@ -22,8 +22,6 @@ export interface Bench {
   /** What runs where, in words. */
   readonly placement: string;
   load(order: LoadOrder): Promise<LoadResult>;
-  /** The same once more, with a gateway and a load of its own: what runs at the same time meets the same weather. */
-  another(): Promise<Bench>;
 }
 
 /** Which cores: what is measured has one for itself; the rest share the others. */
@@ -99,26 +97,22 @@ export async function withBench(options: BenchOptions, work: (bench: Bench) => P
     [`http://127.0.0.1:${engine.port}`],
     profile,
   );
-  const open = async (): Promise<Bench> => {
-    const { child: loader } = await startOwn('load', cores.load, []);
-    const { gateway, key } = await openGateway(opened, cores, engine, profile, options.modelsFolder);
-    return {
-      engine,
-      floor,
-      gateway,
-      key,
-      placement: describe(cores),
-      async load(order) {
-        loader.send(order);
-        const [result] = (await firstOf(loader, once(loader, 'message'))) as [LoadResult];
-        if (result.failure !== undefined)
-          throw new Error(`the load on port ${order.port} failed: ${result.failure}`);
-        return result;
-      },
-      another: open,
-    };
-  };
-  await work(await open());
+  const { child: loader } = await startOwn('load', cores.load, []);
+  const { gateway, key } = await openGateway(opened, cores, engine, profile, options.modelsFolder);
+  await work({
+    engine,
+    floor,
+    gateway,
+    key,
+    placement: describe(cores),
+    async load(order) {
+      loader.send(order);
+      const [result] = (await firstOf(loader, once(loader, 'message'))) as [LoadResult];
+      if (result.failure !== undefined)
+        throw new Error(`the load on port ${order.port} failed: ${result.failure}`);
+      return result;
+    },
+  });
 }
 
 function describe({ measured, load, engine }: Cores): string {
