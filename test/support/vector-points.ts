@@ -5,17 +5,7 @@ import type { IngestStore } from '../../src/platform/vectors/ingest/types.ts';
 import { insertFile } from '../../src/platform/vectors/store-files.ts';
 import type { Attributes } from '../../src/platform/vectors/types.ts';
 import type { Database } from '../../src/storage/database.ts';
-
-/** The same numbers for the same seed (mulberry32). */
-export function createRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-  };
-}
+import { createRandom } from './random.ts';
 
 export interface Point {
   readonly vector: Float32Array;

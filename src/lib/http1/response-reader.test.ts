@@ -1,11 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  createRandom,
-  endless,
-  randomLengths,
-  readAnswer as read,
-  readBytes,
-} from '../../../test/support/read-answer.ts';
+import { createRandom } from '../../../test/support/random.ts';
+import { endless, randomLengths, readAnswer as read, readBytes } from '../../../test/support/read-answer.ts';
 import { ResponseReader } from './response-reader.ts';
 
 const whole = (text: string) => read(Buffer.from(text, 'latin1'), endless(readBytes));
