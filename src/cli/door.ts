@@ -9,10 +9,10 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import inject from 'light-my-request';
 import { compose } from '../compose.ts';
 import type { Config } from '../config.ts';
 import { controlSocketPath } from '../http/control-socket.ts';
+import { askInMemory } from '../http/in-memory.ts';
 import type { Log } from '../lib/log.ts';
 import { FolderInUse } from '../storage/folder-lock.ts';
 import { CommandFailed } from './errors.ts';
@@ -61,15 +61,15 @@ async function ownDoor(config: Config, log: Log): Promise<Door> {
   return {
     firstKey: house.firstKey,
     async request(method, path, body) {
-      const response = await inject(
-        (request, response) => house.app.handle(request as never, response as never, 'local'),
-        {
-          method,
-          url: path,
-          ...(body === undefined ? {} : { payload: body as object }),
-        },
-      );
-      return { status: response.statusCode, body: toBody(response.payload) };
+      const { status, bytes } = await askInMemory(house.app, {
+        method,
+        target: path,
+        ...(body === undefined
+          ? {}
+          : { headers: { 'content-type': 'application/json' }, body: Buffer.from(JSON.stringify(body)) }),
+        origin: 'local',
+      });
+      return { status, body: toBody(bytes.toString('utf8')) };
     },
     close: () => house.close(),
   };

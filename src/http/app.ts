@@ -3,8 +3,9 @@
  * the body is read and checked, the handler is called and what it answers is sent. The order of the checks is part of
  * the contract: unknown route 404, wrong method 405, then the key, then the body's size, then the body.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../lib/errors.ts';
+import type { ServerAnswer } from '../lib/http1/server/answer.ts';
+import type { ServerRequest } from '../lib/http1/server/request.ts';
 import { createRequestIds } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
 import type { Caller } from '../platform/accounts/types.ts';
@@ -12,7 +13,7 @@ import type { Platform } from '../platform/index.ts';
 import { authenticate, authenticateLink, authenticateOperator } from './auth.ts';
 import { refuseTooLarge } from './body.ts';
 import { createBodyRoom, toRoomBytes } from './body-room.ts';
-import { type AnsweredConnection, Exchange } from './exchange.ts';
+import { Exchange } from './exchange.ts';
 import { Passage, takesBody } from './passage.ts';
 import { holdsNul, parseQuery } from './query.ts';
 import type { Method, Route } from './route.ts';
@@ -22,12 +23,7 @@ import { allowedMethods, createRouteTable, type Match, noParams } from './table.
 export type Origin = 'network' | 'local';
 
 export interface App {
-  handle(
-    request: IncomingMessage,
-    response: ServerResponse,
-    origin: Origin,
-    connection?: AnsweredConnection,
-  ): void;
+  handle(request: ServerRequest, answer: ServerAnswer, origin: Origin): void;
 }
 
 export interface AppParts {
@@ -48,7 +44,7 @@ export function createApp({ routes, platform, log, adminToken }: AppParts): App 
     const { request } = exchange;
     const match = target.path === undefined ? rootTable.find(target.shown) : table.find(target.path);
     if (match === undefined) throw unknownRoute(request, target);
-    const route = choose(match, request.method ?? '');
+    const route = choose(match, request.method);
     // The path's dialect tells a 405 as well, whichever of its methods was meant.
     exchange.route = route ?? match.methods.values().next().value;
     if (request.method === 'OPTIONS') {
@@ -110,9 +106,9 @@ export function createApp({ routes, platform, log, adminToken }: AppParts): App 
   }
 
   return {
-    handle(request, response, origin, connection) {
-      const target = toTarget(request.url ?? '/');
-      const exchange = new Exchange(nextId(), request, response, target.path ?? '', log, connection);
+    handle(request, answer, origin) {
+      const target = toTarget(request.target);
+      const exchange = new Exchange(nextId(), request, answer, target.path ?? '', log);
       try {
         begin(exchange, target, origin)?.catch((thrown) => exchange.fail(thrown));
       } catch (thrown) {
@@ -149,7 +145,7 @@ function toTarget(url: string): Target {
 
 const longestShownPath = 200;
 
-function unknownRoute({ method }: IncomingMessage, { path, shown }: Target): GatewayError {
+function unknownRoute({ method }: ServerRequest, { path, shown }: Target): GatewayError {
   const hint = path === undefined ? ': every path begins with /v1/, and /v1/docs describes them' : '';
   const cut = shown.length > longestShownPath ? `${shown.slice(0, longestShownPath)}…` : shown;
   return new GatewayError('not_found', `No route ${method} ${cut}${hint}`);
@@ -182,29 +178,18 @@ function decodeParams({ params }: Match): Readonly<Record<string, string>> {
   return decoded;
 }
 
-/** Node keeps the first of two and says nothing; two proxies could then disagree on who is calling. */
-function refuseUnclearHeaders(
-  { rawHeaders, headers, httpVersion }: IncomingMessage,
-  { access }: Route,
-): void {
-  // Who asks for a public route is not looked at, so what it says of itself cannot be unclear.
-  const single = access === 'public' ? publicSingleHeaders : singleHeaders;
-  let seen = '';
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const sent = rawHeaders[i]!;
-    if (!singleLengths.has(sent.length)) continue;
-    const name = sent.toLowerCase();
-    if (!single.has(name)) continue;
-    if (seen.includes(`|${name}|`))
+/** Two proxies could disagree on which of two counts, and so on who is calling. */
+function refuseUnclearHeaders({ repeated, headers, isHttp10 }: ServerRequest, { access }: Route): void {
+  if (repeated !== undefined) {
+    // Who asks for a public route is not looked at, so what it says of itself cannot be unclear.
+    const name = (access === 'public' ? publicSingleHeaders : singleHeaders).find((one) => repeated.has(one));
+    if (name !== undefined)
       throw new GatewayError('invalid_request', `The header ${name} was sent twice`, { param: name });
-    seen += `|${name}|`;
   }
   // RFC 9112, section 3.2.
-  if (headers.host === undefined && httpVersion === '1.1')
+  if (headers['host'] === undefined && !isHttp10)
     throw new GatewayError('invalid_request', 'The header host is missing', { param: 'host' });
 }
 
-const publicSingleHeaders = new Set(['host', 'content-type']);
-const singleHeaders = new Set([...publicSingleHeaders, 'authorization', 'x-api-key']);
-/** Most headers are told apart by their length alone. */
-const singleLengths = new Set([...singleHeaders].map(({ length }) => length));
+const publicSingleHeaders = ['host', 'content-type'];
+const singleHeaders = [...publicSingleHeaders, 'authorization', 'x-api-key'];

@@ -3,8 +3,9 @@
  * known whether its model has room for it, so without a bound who sends slowly, or much at once, would fill up both. Small
  * ones are not counted.
  */
-import type { IncomingMessage } from 'node:http';
+
 import { GatewayError } from '../lib/errors.ts';
+import type { ServerRequest } from '../lib/http1/server/request.ts';
 import type { Route } from './route.ts';
 
 export interface BodyRoom {
@@ -49,10 +50,9 @@ export function createBodyRoom({
 }
 
 /** What a body may come to take, told from its head; 0 where it needs no room. */
-export function toRoomBytes(request: IncomingMessage, { multipart, maxBodyBytes }: Route): number {
+export function toRoomBytes(request: ServerRequest, { multipart, maxBodyBytes }: Route): number {
   // Files that go to storage piece by piece take no room of a request's.
   if (Object.values(multipart?.files ?? {}).some(({ storeAt }) => storeAt !== undefined)) return 0;
-  const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
-  const bytes = encoding === undefined ? Number(length ?? 0) : maxBodyBytes;
+  const bytes = request.length ?? maxBodyBytes;
   return bytes > smallBytes ? bytes : 0;
 }

@@ -1,10 +1,11 @@
 /** Reads and checks a request's body as its route declares it: JSON, or a multipart form. */
-import type { IncomingMessage } from 'node:http';
 import type { TSchema } from 'typebox';
 import { GatewayError } from '../lib/errors.ts';
+import type { BodySink, Break, ServerRequest } from '../lib/http1/server/request.ts';
 import { quoted } from '../lib/quoted.ts';
 import type { Validator } from '../lib/schema.ts';
 import type { Platform } from '../platform/index.ts';
+import { toBrokenBody } from './broken-body.ts';
 import { ByteCollector } from './bytes.ts';
 import { parseJson } from './json.ts';
 import { readMultipart } from './multipart.ts';
@@ -21,7 +22,7 @@ export interface BodyTaker {
 }
 
 /** Throws what can be told before anything is read. */
-export function readBody(request: IncomingMessage, route: Route, platform: Platform, taker: BodyTaker): void {
+export function readBody(request: ServerRequest, route: Route, platform: Platform, taker: BodyTaker): void {
   const type = mediaType(request.headers['content-type']);
   refuseEncoding(request);
   if (route.multipart !== undefined && type === 'multipart/form-data') {
@@ -90,7 +91,7 @@ function mediaType(header: string | undefined): string {
   return type.trim().toLowerCase();
 }
 
-function refuseEncoding(request: IncomingMessage): void {
+function refuseEncoding(request: ServerRequest): void {
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity') {
     throw new GatewayError('invalid_request', 'Content-Encoding is not supported: send the body as it is', {
@@ -100,9 +101,9 @@ function refuseEncoding(request: IncomingMessage): void {
 }
 
 /** Told from the header alone, before a byte is read: a client who waits for 100-continue then sends nothing. */
-export function refuseTooLarge(request: IncomingMessage, route: Route): void {
+export function refuseTooLarge(request: ServerRequest, route: Route): void {
   const { maxBodyBytes, body, multipart } = route;
-  if (Number(request.headers['content-length'] ?? 0) <= maxBodyBytes) return;
+  if ((request.length ?? 0) <= maxBodyBytes) return;
   // A form of one large file can hardly be too large by anything else.
   const [only, another] = body === undefined ? Object.entries(multipart?.files ?? {}) : [];
   if (only === undefined || another !== undefined) throw tooLarge('The body', maxBodyBytes);
@@ -113,47 +114,64 @@ export function refuseTooLarge(request: IncomingMessage, route: Route): void {
 const turnBytes = 256 * 1024;
 
 function readJson(
-  request: IncomingMessage,
+  request: ServerRequest,
   route: Route,
   validator: Validator<TSchema>,
   taker: BodyTaker,
 ): void {
-  const { maxBodyBytes } = route;
-  const bytes = new ByteCollector(Number(request.headers['content-length'] ?? 0));
-  let turnEnd = turnBytes;
-  let isOver = false;
-  const fail = (error: unknown) => {
-    if (isOver) return;
-    isOver = true;
-    taker.fail(error);
-  };
-  const onData = (chunk: Buffer) => {
-    bytes.add(chunk);
-    if (bytes.size > maxBodyBytes) {
-      request.off('data', onData);
-      fail(tooLarge('The body', maxBodyBytes));
-    } else if (bytes.size >= turnEnd) {
-      turnEnd = bytes.size + turnBytes;
-      request.pause();
-      setImmediate(() => request.resume());
+  request.read(new JsonReader(request, route, validator, taker));
+}
+
+class JsonReader implements BodySink {
+  readonly #request: ServerRequest;
+  readonly #route: Route;
+  readonly #validator: Validator<TSchema>;
+  readonly #taker: BodyTaker;
+  readonly #bytes: ByteCollector;
+  #turnEnd = turnBytes;
+  #isOver = false;
+
+  constructor(request: ServerRequest, route: Route, validator: Validator<TSchema>, taker: BodyTaker) {
+    this.#request = request;
+    this.#route = route;
+    this.#validator = validator;
+    this.#taker = taker;
+    this.#bytes = new ByteCollector(request.length);
+  }
+
+  onData(piece: Buffer): void {
+    if (this.#isOver) return;
+    const bytes = this.#bytes;
+    const { maxBodyBytes } = this.#route;
+    bytes.add(piece);
+    if (bytes.size > maxBodyBytes) this.#fail(tooLarge('The body', maxBodyBytes));
+    else if (bytes.size >= this.#turnEnd) {
+      this.#turnEnd = bytes.size + turnBytes;
+      this.#request.pause();
+      setImmediate(() => this.#request.resume());
     }
-  };
-  request.on('data', onData);
-  request.on('end', () => {
-    if (isOver) return;
+  }
+
+  onEnd(): void {
+    if (this.#isOver) return;
     let parsed: ParsedBody;
     try {
-      parsed = toBody(bytes.toBuffer(), route, validator);
+      parsed = toBody(this.#bytes.toBuffer(), this.#route, this.#validator);
     } catch (error) {
-      fail(error);
+      this.#fail(error);
       return;
     }
-    isOver = true;
-    taker.take(parsed);
-  });
-  request.on('error', (cause) => fail(new GatewayError('invalid_request', 'The body broke off', { cause })));
-  // It always comes; an error object for nothing would be the dearest part of reading a body.
-  request.on('close', () => {
-    if (!request.complete) fail(new GatewayError('invalid_request', 'The client left'));
-  });
+    this.#isOver = true;
+    this.#taker.take(parsed);
+  }
+
+  onBroken(why: Break): void {
+    this.#fail(toBrokenBody(why));
+  }
+
+  #fail(error: unknown): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#taker.fail(error);
+  }
 }

@@ -82,15 +82,15 @@ export function toEnvelope(
 }
 
 /** The headers that a failure carries besides the usual ones. */
-export function errorHeaders(error: GatewayError): string[] {
-  const headers: string[] = [];
-  if (error.allow !== undefined) headers.push('allow', error.allow.join(', '));
+export function errorHeaders(error: GatewayError): Record<string, string> {
+  const headers: Record<string, string> = {};
+  if (error.allow !== undefined) headers['allow'] = error.allow.join(', ');
   if (error.retryAfterSeconds !== undefined) {
     // 1 to 59: some SDKs ignore 0, others anything from 60 on.
-    headers.push('retry-after', String(Math.min(59, Math.max(1, Math.ceil(error.retryAfterSeconds)))));
+    headers['retry-after'] = String(Math.min(59, Math.max(1, Math.ceil(error.retryAfterSeconds))));
   }
   // Two SDKs retry a 409 by themselves; the second try could destroy what the first one made.
-  if (error.kind === 'conflict' || error.permanent) headers.push('x-should-retry', 'false');
+  if (error.kind === 'conflict' || error.permanent) headers['x-should-retry'] = 'false';
   return headers;
 }
 

@@ -5,44 +5,34 @@
  * A class with its getters on the prototype: a getter in an object literal per request made every call survive
  * the young generation, which took a quarter of the CPU of a JSON request.
  */
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { GatewayError } from '../lib/errors.ts';
+import type { AnswerWatcher, ServerAnswer } from '../lib/http1/server/answer.ts';
+import { toField } from '../lib/http1/server/answer-head.ts';
+import type { ServerRequest } from '../lib/http1/server/request.ts';
+import type { Headers } from '../lib/http1/server/request-head.ts';
 import type { Log } from '../lib/log.ts';
 import { Presence } from '../lib/presence.ts';
 import type { Caller } from '../platform/accounts/types.ts';
 import { type ClientKind, clientKind } from './client.ts';
 import { errorHeaders, toEnvelope, toGatewayError } from './errors.ts';
-import { expectReader } from './reader.ts';
+import { corsFields, eventStreamFields, jsonField, toFields } from './fields.ts';
 import { EventReply, Reply, StreamReply } from './reply.ts';
 import type { Call, Route, StoredUpload, Upload } from './route.ts';
-import { eventStreamHeaders, sendEvents } from './sse.ts';
-import { SocketOut } from './stream-out.ts';
-
-const exposedHeaders =
-  'x-request-id, request-id, x-generation-id, retry-after, x-ratelimit-limit-requests, ' +
-  'x-ratelimit-remaining-requests, x-ratelimit-reset-requests, x-usage-seconds, x-usage-cost, idempotent-replayed, ' +
-  'accept-ranges, content-range, etag, content-disposition';
+import { sendStream } from './send-stream.ts';
+import { sendEvents } from './sse.ts';
+import { AnswerOut } from './stream-out.ts';
 
 /** A request body that is left unread up to this size is read away, so that the connection can be kept. */
 const smallBodyBytes = 256 * 1024;
 const lingerMs = 2_000;
-/** What the system's own buffers take is nobody's burden, whether it is read or not. */
-const smallAnswerBytes = 64 * 1024;
 
 const noUploads: readonly never[] = [];
-const jsonType = ['content-type', 'application/json; charset=utf-8'] as const;
 
-/** Counts the answers that are under way on it. Told by the exchange, so that one listener on a response is enough. */
-export interface AnsweredConnection {
-  answered(): void;
-}
-
-export class Exchange implements Call {
+export class Exchange implements Call, AnswerWatcher {
   readonly id: string;
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+  readonly request: ServerRequest;
+  readonly #answer: ServerAnswer;
   readonly log: Log;
   route: Route | undefined;
   caller: Caller | undefined;
@@ -51,46 +41,38 @@ export class Exchange implements Call {
   body: unknown;
   uploads: readonly Upload[] = noUploads;
   stored: readonly StoredUpload[] = noUploads;
-  /** Names and values in turn, for whatever is answered. */
-  readonly #extraHeaders: string[] = [];
+  /** For whatever is answered. */
+  #extraFields = '';
   #generationId: string | undefined;
   readonly #startedAt = performance.now();
   readonly #path: string;
-  readonly #connection: AnsweredConnection | undefined;
   #client: ClientKind | undefined;
   /** Whether the client is still there. */
   readonly presence = new Presence();
   #hasLeft = false;
   #isLeavingConcealed = false;
   #failure: unknown;
+  #out: AnswerOut | undefined;
 
-  constructor(
-    id: string,
-    request: IncomingMessage,
-    response: ServerResponse,
-    path: string,
-    log: Log,
-    connection?: AnsweredConnection,
-  ) {
+  constructor(id: string, request: ServerRequest, answer: ServerAnswer, path: string, log: Log) {
     this.id = id;
     this.request = request;
-    this.response = response;
+    this.#answer = answer;
     this.#path = path;
     this.log = log;
-    this.#connection = connection;
-    response.on('close', () => this.#closed());
+    answer.watch(this);
   }
 
   get method(): string {
-    return this.request.method ?? '';
+    return this.request.method;
   }
 
-  get headers(): IncomingHttpHeaders {
+  get headers(): Headers {
     return this.request.headers;
   }
 
   setHeader(name: string, value: string): void {
-    this.#extraHeaders.push(name, value);
+    this.#extraFields += toField(name, value);
   }
 
   /** Told only when somebody asks: most handlers never do. */
@@ -109,8 +91,8 @@ export class Exchange implements Call {
     if (result instanceof EventReply) return this.#sendEvents(result, status);
     if (result instanceof StreamReply) return this.#push(result, status);
     if (result instanceof Reply) return this.#sendReply(result.status ?? status, result);
-    if (result === undefined) this.#send(status, [], '');
-    else this.#send(status, jsonType, JSON.stringify(result));
+    if (result === undefined) this.#send(status, '', '');
+    else this.#send(status, jsonField, JSON.stringify(result));
     return undefined;
   }
 
@@ -118,107 +100,80 @@ export class Exchange implements Call {
   fail(thrown: unknown): void {
     const error = toGatewayError(thrown);
     this.#failure = thrown;
-    if (this.response.headersSent) {
-      this.response.destroy();
+    if (this.#answer.isBegun) {
+      this.#answer.destroy();
       return;
     }
     const { status, body } = toEnvelope(error, this.route?.dialect(this.client) ?? 'router', this.id);
-    const headers = [...jsonType, ...errorHeaders(error)];
-    // No RFC has it, so Node would call it "unknown".
-    if (status === 529) this.response.statusMessage = 'Overloaded';
-    if (this.#hasLargeUnreadBody()) this.#sendAndLinger(status, headers, JSON.stringify(body));
-    else this.#send(status, headers, JSON.stringify(body));
+    const fields = jsonField + toFields(errorHeaders(error));
+    if (this.#hasLargeUnreadBody()) this.#sendAndLinger(status, fields, JSON.stringify(body));
+    else this.#send(status, fields, JSON.stringify(body));
   }
 
   /** The answer to a browser that asks what it may send: headers echoed, since `*` leaves out Authorization. */
   preflight(methods: readonly string[]): void {
     const asked = this.request.headers['access-control-request-headers'];
-    this.#send(
-      204,
-      [
-        'access-control-allow-methods',
-        methods.join(', '),
-        ...(asked === undefined ? [] : ['access-control-allow-headers', asked]),
-        'access-control-max-age',
-        '86400',
-        'vary',
-        'access-control-request-headers',
-      ],
-      '',
-    );
+    const fields =
+      toField('access-control-allow-methods', methods.join(', ')) +
+      (asked === undefined ? '' : toField('access-control-allow-headers', asked)) +
+      toField('access-control-max-age', '86400') +
+      toField('vary', 'access-control-request-headers');
+    this.#send(204, fields, '');
   }
 
   async #sendEvents(reply: EventReply, status: number): Promise<void> {
-    expectReader(this.response);
-    this.#failure = await sendEvents(this.response, reply, () => {
-      this.response.writeHead(status, [...this.#head(), ...eventStreamHeaders, ...flat(reply.headers)]);
+    const answer = this.#answer;
+    answer.expectReader();
+    const begin = () => answer.begin(status, this.#fields() + eventStreamFields + toFields(reply.headers));
+    await sendEvents(answer, reply, begin, (thrown) => {
+      this.#failure = thrown;
     });
   }
 
   async #push({ start, keepAlive }: StreamReply, status: number): Promise<void> {
-    const sendHead = () => {
-      this.response.writeHead(status, [...this.#head(), ...eventStreamHeaders]);
-    };
-    const out = new SocketOut(this.response, sendHead, keepAlive);
+    const begin = () => this.#answer.begin(status, this.#fields() + eventStreamFields);
+    const out = new AnswerOut(this.#answer, begin, keepAlive);
+    this.#out = out;
     try {
       await start(out);
     } finally {
       out.stop();
-      this.#failure = out.failure;
     }
   }
 
   async #sendReply(status: number, { headers, body }: Reply): Promise<void> {
     if (body instanceof Readable) {
-      this.response.writeHead(status, [...this.#head(), ...flat(headers)]);
+      const { 'content-length': length, ...others } = headers;
+      const fields = this.#fields() + toFields(others);
+      this.#answer.begin(status, fields, length === undefined ? undefined : Number(length));
       if (this.method === 'HEAD') {
         body.destroy();
-        this.response.end();
+        this.#answer.end();
       } else {
-        expectReader(this.response);
-        await pipeline(body, this.response);
+        this.#answer.expectReader();
+        await sendStream(this.#answer, body);
       }
-    } else this.#send(status, flat(headers), body ?? '');
+    } else this.#send(status, toFields(headers), body ?? '');
   }
 
-  #send(status: number, headers: readonly string[], body: string | Buffer): void {
-    const head = this.#head();
-    for (const item of headers) head.push(item);
-    const length = Buffer.byteLength(body);
-    if (status !== 204) head.push('content-length', String(length));
-    if (length > smallAnswerBytes) expectReader(this.response);
-    this.response.writeHead(status, head);
-    if (this.method === 'HEAD') this.response.end();
-    // As many bytes as characters: ASCII, which need not be looked through again to be encoded.
-    else if (typeof body === 'string') this.response.end(body, length === body.length ? 'latin1' : 'utf8');
-    else this.response.end(body);
+  #send(status: number, fields: string, body: string | Buffer): void {
+    this.#answer.send(status, this.#fields() + fields, body);
   }
 
-  #head(): string[] {
-    const head = [
-      'x-request-id',
-      this.id,
-      'request-id',
-      this.id,
-      'access-control-allow-origin',
-      '*',
-      'access-control-expose-headers',
-      exposedHeaders,
-    ];
+  /** What every answer carries. */
+  #fields(): string {
+    const { id } = this;
+    let fields = `x-request-id: ${id}\r\nrequest-id: ${id}\r\n${corsFields}`;
     const isTypesafe = this.request.headers['x-typesafe-sdk'] !== undefined;
-    if (isTypesafe && this.client === 'typesafe') head.push('x-typesafe-request-id', this.id);
-    if (this.route?.generation === true) head.push('x-generation-id', this.generationId);
-    for (const item of this.#extraHeaders) head.push(item);
+    if (isTypesafe && this.client === 'typesafe') fields += toField('x-typesafe-request-id', id);
+    if (this.route?.generation === true) fields += toField('x-generation-id', this.generationId);
+    fields += this.#extraFields;
     const deprecated = this.route?.deprecated;
     if (deprecated !== undefined) {
-      head.push(
-        'deprecation',
-        `@${Math.floor(deprecated.since.getTime() / 1000)}`,
-        'sunset',
-        deprecated.sunset.toUTCString(),
-      );
+      const since = `@${Math.floor(deprecated.since.getTime() / 1000)}`;
+      fields += toField('deprecation', since) + toField('sunset', deprecated.sunset.toUTCString());
     }
-    return head;
+    return fields;
   }
 
   get generationId(): string {
@@ -242,11 +197,8 @@ export class Exchange implements Call {
   }
 
   #hasLargeUnreadBody(): boolean {
-    const { headers, readableEnded } = this.request;
-    if (readableEnded) return false;
-    return (
-      headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > smallBodyBytes
-    );
+    const { isWhole, length } = this.request;
+    return !isWhole && (length === undefined || length > smallBodyBytes);
   }
 
   /**
@@ -254,36 +206,30 @@ export class Exchange implements Call {
    * So the whole answer goes out, but it ends only when the client is done or has had a moment to read it; what
    * it still sends is read away (RFC 9112, section 9.6).
    */
-  #sendAndLinger(status: number, headers: readonly string[], body: string): void {
-    const { request, response } = this;
-    const length = ['content-length', String(Buffer.byteLength(body)), 'connection', 'close'];
-    response.writeHead(status, [...this.#head(), ...headers, ...length]);
-    response.write(body);
-    request.removeAllListeners('data');
-    request.on('error', () => {});
-    request.resume();
-    const end = () => response.end();
+  #sendAndLinger(status: number, fields: string, body: string): void {
+    const answer = this.#answer;
+    const bytes = Buffer.from(body);
+    answer.isLast = true;
+    answer.begin(status, this.#fields() + fields, bytes.length);
+    answer.write(bytes);
+    const end = () => {
+      clearTimeout(timer);
+      answer.end();
+    };
     const timer = setTimeout(end, lingerMs).unref();
-    request.once('close', end);
-    request.once('end', end);
-    response.once('close', () => clearTimeout(timer));
+    this.request.discard(end);
   }
 
-  /** Tells a client who waits before it sends its body (`Expect: 100-continue`) to go on. */
-  inviteBody(): void {
-    if (/^100-continue$/i.test(this.request.headers.expect ?? '')) this.response.writeContinue();
-  }
-
-  #closed(): void {
-    this.#connection?.answered();
-    this.#hasLeft = !this.response.writableFinished;
+  /** The answer has gone out, or never will. */
+  onClosed(): void {
+    this.#hasLeft = !this.#answer.isOut;
     if (this.#hasLeft && !this.#isLeavingConcealed) this.presence.leave(clientLeft());
-    const failure = this.#failure;
+    const failure = this.#failure ?? this.#out?.failure;
     const told = {
       id: this.id,
       method: this.request.method,
       route: this.route?.path,
-      status: this.#hasLeft && !this.response.headersSent ? 499 : this.response.statusCode,
+      status: this.#answer.isBegun ? this.#answer.status : 499,
       ms: Math.round(performance.now() - this.#startedAt),
       subscription: this.caller?.subscriptionId,
       key: this.caller?.keyId,
@@ -297,8 +243,4 @@ export class Exchange implements Call {
 /** Never seen by anybody but the log: there is nobody left to answer. */
 function clientLeft(): GatewayError {
   return new GatewayError('request_timeout', 'The client left');
-}
-
-function flat(headers: Readonly<Record<string, string>>): string[] {
-  return Object.entries(headers).flat();
 }

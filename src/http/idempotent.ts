@@ -2,10 +2,11 @@
  * Requests with an `Idempotency-Key`: the first of a key is run, and its answer is kept and given again. Only
  * a whole success is kept; after anything else the key is free, so that a client may try once more.
  */
+
 import assert from 'node:assert';
 import { createHash } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../lib/errors.ts';
+import type { Headers } from '../lib/http1/server/request-head.ts';
 import type { KeptAnswer, StoredAnswer } from '../platform/idempotency/types.ts';
 import type { Platform } from '../platform/index.ts';
 import type { Exchange } from './exchange.ts';
@@ -15,7 +16,7 @@ import type { Route } from './route.ts';
 const maxKeyLength = 255;
 const generationHeader = 'x-generation-id';
 
-export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | undefined {
+export function idempotencyKeyOf(headers: Headers): string | undefined {
   const key = headers['idempotency-key'];
   if (key === undefined) return undefined;
   if (typeof key !== 'string' || key === '' || key.length > maxKeyLength) {

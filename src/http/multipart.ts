@@ -3,13 +3,14 @@
  * flatten structure into bracket keys (`frame_images[][image_url][url]`), send structured fields as JSON
  * strings, and numbers and booleans as text; the schema says which is meant.
  */
-import type { IncomingMessage } from 'node:http';
 import { Busboy } from '@fastify/busboy';
 import type { TSchema } from 'typebox';
 import { GatewayError } from '../lib/errors.ts';
+import type { ServerRequest } from '../lib/http1/server/request.ts';
 import { quoted, shown } from '../lib/quoted.ts';
 import { release } from '../lib/release.ts';
 import type { Platform } from '../platform/index.ts';
+import { toBrokenBody } from './broken-body.ts';
 import { createFileStore } from './file-store.ts';
 import type { ParsedBody, Route } from './route.ts';
 import { fromText, itemSchema, propertySchema } from './text-values.ts';
@@ -27,7 +28,7 @@ export interface FormParts {
 }
 
 export function readMultipart(
-  request: IncomingMessage,
+  request: ServerRequest,
   { form, maxBodyBytes, platform }: FormParts,
 ): Promise<ParsedBody> {
   return new Promise((resolve, reject) => {
@@ -51,7 +52,6 @@ export function readMultipart(
     const fail = (error: unknown) => {
       if (isOver) return;
       isOver = true;
-      request.off('data', onData);
       parser.removeAllListeners();
       parser.on('error', () => {});
       void files.discard().then(() => {
@@ -122,21 +122,18 @@ export function readMultipart(
         })
         .catch(fail);
     });
-    const onData = (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > maxBodyBytes) fail(tooLarge('The body', maxBodyBytes));
-      // Files copy what they are given, at the latest in the next tick.
-      else parser.write(chunk, () => setImmediate(release, chunk));
-    };
-    const left = () => {
-      if (!request.complete) fail(new GatewayError('invalid_request', 'The client left'));
-    };
-    request.on('close', left);
-    // It may have left while its key was looked up.
-    if (request.destroyed) left();
-    request.on('data', onData);
-    request.on('end', () => {
-      if (!isOver) parser.end();
+    request.read({
+      onData(piece) {
+        if (isOver) return;
+        size += piece.length;
+        if (size > maxBodyBytes) fail(tooLarge('The body', maxBodyBytes));
+        // Files copy what they are given, at the latest in the next tick.
+        else parser.write(piece, () => setImmediate(release, piece));
+      },
+      onEnd() {
+        if (!isOver) parser.end();
+      },
+      onBroken: (why) => fail(toBrokenBody(why)),
     });
   });
 }

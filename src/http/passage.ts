@@ -48,7 +48,6 @@ export class Passage implements BodyTaker {
 
   #read(): void {
     try {
-      this.#exchange.inviteBody();
       readBody(this.#exchange.request, this.#route, this.#platform, this);
     } catch (thrown) {
       this.fail(thrown);

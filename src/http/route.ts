@@ -2,10 +2,11 @@
  * The one declaration of a route. Validation, types, OpenAPI, the 404 and 405 tables, the key requirement,
  * the error dialect, body limits and log fields are all read from it.
  */
+
 import assert from 'node:assert';
-import type { IncomingHttpHeaders } from 'node:http';
 import type { Static, TSchema } from 'typebox';
 import type { ErrorKind } from '../lib/errors.ts';
+import type { Headers } from '../lib/http1/server/request-head.ts';
 import type { Log } from '../lib/log.ts';
 import type { Leaving } from '../lib/presence.ts';
 import { createValidator, type Validator } from '../lib/schema.ts';
@@ -88,7 +89,7 @@ export interface Call<Params = unknown, Query = unknown, Body = unknown, Who = C
   readonly id: string;
   /** `HEAD` is answered as GET; the shell leaves the body out. */
   readonly method: string;
-  readonly headers: IncomingHttpHeaders;
+  readonly headers: Headers;
   readonly client: ClientKind;
   readonly caller: Who;
   readonly params: Params;

@@ -1,7 +1,6 @@
 /** Sends a request through an app without a socket and reads the whole answer. */
-import type { OutgoingHttpHeaders } from 'node:http';
-import inject from 'light-my-request';
 import type { App, Origin } from '../../src/http/app.ts';
+import { askInMemory } from '../../src/http/in-memory.ts';
 
 export interface TestRequest {
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD' | 'OPTIONS';
@@ -14,7 +13,7 @@ export interface TestRequest {
 
 export interface TestAnswer {
   status: number;
-  headers: OutgoingHttpHeaders;
+  headers: Readonly<Record<string, string | undefined>>;
   body: string;
   bytes: Buffer;
   // biome-ignore lint/suspicious/noExplicitAny: tests read answers whose shape is what they check
@@ -24,23 +23,20 @@ export interface TestAnswer {
 export async function send(app: App, request: TestRequest): Promise<TestAnswer> {
   const { method = 'GET', url, headers = {}, payload, origin = 'network' } = request;
   const isRaw = payload === undefined || typeof payload === 'string' || Buffer.isBuffer(payload);
-  const answer = await inject((req, res) => app.handle(req as never, res as never, origin), {
+  const sent = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
+  const answer = await askInMemory(app, {
     method,
-    url,
-    headers: isRaw ? headers : { 'content-type': 'application/json', ...headers },
-    ...(payload === undefined ? {} : { payload: toPayload(payload) as string }),
+    target: url,
+    headers: { ...(isRaw ? {} : { 'content-type': 'application/json' }), ...Object.fromEntries(sent) },
+    body: payload === undefined ? undefined : toPayload(payload),
+    origin,
   });
-  return {
-    status: answer.statusCode,
-    headers: answer.headers,
-    body: answer.payload,
-    bytes: answer.rawPayload,
-    json: () => JSON.parse(answer.payload),
-  };
+  const body = answer.bytes.toString('utf8');
+  return { ...answer, body, json: () => JSON.parse(body) };
 }
 
 /** A copy, since whoever reads a body may do with it what it wants. */
-function toPayload(payload: unknown): string | Buffer {
-  if (typeof payload === 'string') return payload;
-  return Buffer.isBuffer(payload) ? Buffer.from(payload) : JSON.stringify(payload);
+function toPayload(payload: unknown): Buffer {
+  if (Buffer.isBuffer(payload)) return Buffer.from(payload);
+  return Buffer.from(typeof payload === 'string' ? payload : JSON.stringify(payload));
 }

@@ -2,11 +2,11 @@
 import { EventEmitter, once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
-import type { AnswerHandler } from '../../src/lib/http1/connection.ts';
-import type { ResponseHead } from '../../src/lib/http1/response-head.ts';
+import type { AnswerHandler } from '../../src/lib/http1/client/connection.ts';
+import type { ResponseHead } from '../../src/lib/http1/client/response-head.ts';
 
 /** Something that changes by events, and can be waited for. */
-class Watched extends EventEmitter<{ change: [] }> {
+export class Watched extends EventEmitter<{ change: [] }> {
   protected changed(): void {
     this.emit('change');
   }

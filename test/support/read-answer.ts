@@ -1,5 +1,5 @@
 /** Pushes bytes into a reader of answers, cut in any way, and keeps what it tells. */
-import { ResponseReader } from '../../src/lib/http1/response-reader.ts';
+import { ResponseReader } from '../../src/lib/http1/client/response-reader.ts';
 
 export interface ReadAnswer {
   status: number | undefined;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RawServer, turns } from '../../../test/support/raw-server.ts';
-import { ConnectionPool } from '../../lib/http1/pool.ts';
+import { ConnectionPool } from '../../lib/http1/client/pool.ts';
 import { askStatus } from './ask-status.ts';
 
 let server: RawServer;

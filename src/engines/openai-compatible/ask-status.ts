@@ -1,7 +1,7 @@
 /** The smallest question to an engine: with which status it answers a GET. */
-import type { AnswerHandler, Connection } from '../../lib/http1/connection.ts';
-import type { ConnectionPool } from '../../lib/http1/pool.ts';
-import type { ResponseHead } from '../../lib/http1/response-head.ts';
+import type { AnswerHandler, Connection } from '../../lib/http1/client/connection.ts';
+import type { ConnectionPool } from '../../lib/http1/client/pool.ts';
+import type { ResponseHead } from '../../lib/http1/client/response-head.ts';
 
 /** What comes along is read away, so that the connection can be used again, unless it is more than this. */
 const mostReadAway = 64 * 1024;

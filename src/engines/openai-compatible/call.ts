@@ -7,9 +7,9 @@
  *      └─ abort, deadline, lost connection ────────── settled, connection destroyed
  */
 import { GatewayError } from '../../lib/errors.ts';
-import type { AnswerHandler, Connection } from '../../lib/http1/connection.ts';
-import type { ConnectionPool, Request } from '../../lib/http1/pool.ts';
-import type { ResponseHead } from '../../lib/http1/response-head.ts';
+import type { AnswerHandler, Connection } from '../../lib/http1/client/connection.ts';
+import type { ConnectionPool, Request } from '../../lib/http1/client/pool.ts';
+import type { ResponseHead } from '../../lib/http1/client/response-head.ts';
 import type { Deadline, Wheel } from '../../lib/wheel.ts';
 import type { ChatResult, ChatRun, ChatSink } from '../contract/chat.ts';
 import { failures, toRefusal } from './failures.ts';

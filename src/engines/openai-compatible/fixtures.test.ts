@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { createRecordingSink } from '../../../test/support/recording-sink.ts';
 import { GatewayError } from '../../lib/errors.ts';
-import { ResponseHead } from '../../lib/http1/response-head.ts';
+import { ResponseHead } from '../../lib/http1/client/response-head.ts';
 import type { ChatRequest, Finish, TokenLogprob, Usage } from '../contract/chat.ts';
 import { toRefusal } from './failures.ts';
 import type { FlavorName } from './flavor.ts';

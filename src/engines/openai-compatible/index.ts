@@ -1,8 +1,8 @@
 /** Engines that speak OpenAI's language: vLLM, SGLang, llama.cpp's server, Ollama, TEI, stable-diffusion.cpp, and others. */
 import Type from 'typebox';
 import { GatewayError } from '../../lib/errors.ts';
-import { ConnectionPool } from '../../lib/http1/pool.ts';
-import { reservedHeaders } from '../../lib/http1/request-head.ts';
+import { ConnectionPool } from '../../lib/http1/client/pool.ts';
+import { reservedHeaders } from '../../lib/http1/client/request-head.ts';
 import type { Log } from '../../lib/log.ts';
 import { Wheel } from '../../lib/wheel.ts';
 import type { ChatPort, ChatRequest, ChatRun } from '../contract/chat.ts';

@@ -1,8 +1,8 @@
 /** Questions that an engine answers once, beside chat: JSON or a form there, JSON back, with the call's deadlines. */
 import { Readable } from 'node:stream';
 import type { GatewayError } from '../../lib/errors.ts';
-import type { Request } from '../../lib/http1/pool.ts';
-import type { ResponseHead } from '../../lib/http1/response-head.ts';
+import type { Request } from '../../lib/http1/client/pool.ts';
+import type { ResponseHead } from '../../lib/http1/client/response-head.ts';
 import type { Address } from './address.ts';
 import { toBodyText } from './body-text.ts';
 import { AnswerCall, type CallParts } from './call.ts';

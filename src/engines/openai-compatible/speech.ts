@@ -3,7 +3,7 @@
  * that sends a WAV file with just that is understood too, anything else is refused rather than played too fast.
  */
 import { GatewayError } from '../../lib/errors.ts';
-import type { ResponseHead } from '../../lib/http1/response-head.ts';
+import type { ResponseHead } from '../../lib/http1/client/response-head.ts';
 import {
   type SpeechPort,
   type SpeechRequest,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../lib/errors.ts';
-import { ResponseHead } from '../../lib/http1/response-head.ts';
+import { ResponseHead } from '../../lib/http1/client/response-head.ts';
 import type { ChatRequest } from '../contract/chat.ts';
 import type { Fields, FlavorName } from './flavor.ts';
 import { flavors } from './flavors.ts';

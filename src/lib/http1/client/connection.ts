@@ -9,7 +9,7 @@
 import { connect, type Socket } from 'node:net';
 import { finished, type Readable } from 'node:stream';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
-import type { Deadline, Wheel } from '../wheel.ts';
+import type { Deadline, Wheel } from '../../wheel.ts';
 import type { ResponseHead } from './response-head.ts';
 import { ResponseReader, type ResponseSink } from './response-reader.ts';
 

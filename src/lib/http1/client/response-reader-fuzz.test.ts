@@ -14,8 +14,8 @@
 import { request } from 'node:http';
 import { Duplex } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { createRandom } from '../../../test/support/random.ts';
-import { endless, randomLengths, readAnswer, readBytes } from '../../../test/support/read-answer.ts';
+import { createRandom } from '../../../../test/support/random.ts';
+import { endless, randomLengths, readAnswer, readBytes } from '../../../../test/support/read-answer.ts';
 
 interface Understood {
   status: number;

@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { ConnectionOptions, TLSSocket } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createCertificate } from '../../../test/support/certificate.ts';
-import { RawServer, RecordingHandler, turns } from '../../../test/support/raw-server.ts';
-import { Wheel } from '../wheel.ts';
+import { createCertificate } from '../../../../test/support/certificate.ts';
+import { RawServer, RecordingHandler, turns } from '../../../../test/support/raw-server.ts';
+import { Wheel } from '../../wheel.ts';
 import { ConnectionPool, type Request } from './pool.ts';
 
 const post: Request = { method: 'POST', path: '/', headers: ['authorization', 'Bearer secret'], body: 'ask' };

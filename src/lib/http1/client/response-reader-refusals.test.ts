@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { endless, readAnswer, readBytes } from '../../../test/support/read-answer.ts';
+import { endless, readAnswer, readBytes } from '../../../../test/support/read-answer.ts';
 
 const chunked = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
 

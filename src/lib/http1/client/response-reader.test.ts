@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { createRandom } from '../../../test/support/random.ts';
-import { endless, randomLengths, readAnswer as read, readBytes } from '../../../test/support/read-answer.ts';
+import { createRandom } from '../../../../test/support/random.ts';
+import {
+  endless,
+  randomLengths,
+  readAnswer as read,
+  readBytes,
+} from '../../../../test/support/read-answer.ts';
 import { ResponseReader } from './response-reader.ts';
 
 const whole = (text: string) => read(Buffer.from(text, 'latin1'), endless(readBytes));
@@ -199,8 +204,8 @@ describe('a reader of answers', () => {
   it('refuses a head that is longer than 64 KiB, however it is cut', () => {
     for (const bytes of [longest + 10, 100_000, 130_000])
       for (const length of [readBytes, 60_000, 1_000])
-        expect(read(padded(bytes), endless(length)).error).toBe('the head of the answer is too long');
-    expect(read(Buffer.alloc(200_000, 'x'), endless(999)).error).toBe('the head of the answer is too long');
+        expect(read(padded(bytes), endless(length)).error).toBe('the head is too long');
+    expect(read(Buffer.alloc(200_000, 'x'), endless(999)).error).toBe('the head is too long');
   });
 
   it('refuses extensions of a chunk and trailers that are longer than 64 KiB', () => {

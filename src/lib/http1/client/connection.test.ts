@@ -2,9 +2,9 @@ import { createHash, randomBytes } from 'node:crypto';
 import { createServer } from 'node:net';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createRandom } from '../../../test/support/random.ts';
-import { RawServer, RecordingHandler, turns } from '../../../test/support/raw-server.ts';
-import { Wheel } from '../wheel.ts';
+import { createRandom } from '../../../../test/support/random.ts';
+import { RawServer, RecordingHandler, turns } from '../../../../test/support/raw-server.ts';
+import { Wheel } from '../../wheel.ts';
 import type { Connection, RequestBody } from './connection.ts';
 import { ConnectionPool } from './pool.ts';
 
@@ -140,7 +140,7 @@ describe('a connection that is lost', () => {
     await call.over();
     await peer.until(() => peer.isEnded);
     expect(call.events).toEqual(['error']);
-    expect(call.error?.name).toBe('ResponseError');
+    expect(call.error?.name).toBe('MessageError');
   });
 });
 

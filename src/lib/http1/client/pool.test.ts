@@ -1,7 +1,7 @@
 import { getActiveResourcesInfo } from 'node:process';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Peer, RawServer, RecordingHandler, turns } from '../../../test/support/raw-server.ts';
-import { Wheel } from '../wheel.ts';
+import { type Peer, RawServer, RecordingHandler, turns } from '../../../../test/support/raw-server.ts';
+import { Wheel } from '../../wheel.ts';
 import type { Connection } from './connection.ts';
 import { ConnectionPool, type Request } from './pool.ts';
 

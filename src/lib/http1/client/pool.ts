@@ -6,7 +6,7 @@
  * costs 203 µs with it and 58 with this, that of a JSON answer 45 and 37 (docs/decisions/0025).
  */
 import type { ConnectionOptions } from 'node:tls';
-import { Wheel } from '../wheel.ts';
+import { Wheel } from '../../wheel.ts';
 import { type AnswerHandler, Connection, type RequestBody } from './connection.ts';
 import { type RequestHead, toRequestHead } from './request-head.ts';
 

@@ -1,29 +1,35 @@
 /**
- * Reads the answers of one connection, cut anywhere, straight from the buffer of the socket.
+ * Reads the messages of one connection, cut anywhere, straight from the buffer of the socket.
  *
- *   head ──(1xx: again)──▶ length │ chunks │ close ──▶ over ──(`expect`)──▶ head
+ *   over ──(`expect`)──▶ head ──▶ length │ chunks │ close ──▶ over
  *
  * What one read brings of a body is handed over in one piece: chunks are moved together in the buffer, because a
  * buffer object, a decoding and a call for each would cost more than all the rest of a streamed token.
  */
-import { checkTrailer, ResponseError, ResponseHead } from './response-head.ts';
+import { checkTrailer, MessageError, type MessageHead } from './message.ts';
 
-export interface ResponseSink {
-  onHead(head: ResponseHead): void;
-  /** The bytes from `start` to `end` are there until this returns. */
+export interface MessageSink {
+  /**
+   * Everything up to the empty line, with the line end of the last header. What it answers tells how the body is read;
+   * undefined where the head that counts is still to come. Throws for what cannot be understood.
+   */
+  onHead(text: string): MessageHead | undefined;
+  /** What has come of a head, and from where on it is new. Throws for what cannot become one. */
+  onPart?(text: string, from: number): void;
+  /** The bytes from `start` to `end` of the buffer. */
   onBody(buffer: Buffer, start: number, end: number): void;
-  /** `isMore`: bytes came behind it that nobody asked for, so the connection cannot be trusted any more. */
+  /** `isMore`: bytes came behind it. */
   onEnd(isMore: boolean): void;
 }
+
+/** A head that is longer than is allowed. */
+export class HeadTooLongError extends MessageError {}
 
 type State = 'over' | 'head' | 'length' | 'close' | ChunkState;
 type ChunkState = 'size' | 'extension' | 'size-end' | 'data' | 'data-end' | 'line-end' | 'trailer';
 
-/** As much of a read is looked at for a head at first: heads of engines have a few hundred bytes. */
+/** As much of a read is looked at for a head at first: most have a few hundred bytes. */
 const usualHeadBytes = 1024;
-/** Of a head; of what stands around one chunk: its extensions, and behind the last one the trailers. */
-const longestHead = 64 * 1024;
-const mostInterim = 16;
 const largestChunk = 2 ** 48;
 /** With zeros before it. */
 const longestSize = 16;
@@ -35,12 +41,13 @@ const carriageReturn = 13;
 const lineFeed = 10;
 const semicolon = 59;
 
-export class ResponseReader {
-  readonly #sink: ResponseSink;
+export class MessageReader {
+  readonly #sink: MessageSink;
+  /** Of a head; of what stands around one chunk: its extensions, and behind the last one the trailers. */
+  readonly #longestHead: number;
   #state: State = 'over';
   /** A head, an extension or a trailer that has not come whole. */
   #pending = '';
-  #interim = 0;
   /** Of the body, or of the chunk. */
   #left = 0;
   /** Of the size of the chunk. */
@@ -48,14 +55,24 @@ export class ResponseReader {
   /** Bytes around the chunk, beside its size. */
   #around = 0;
 
-  constructor(sink: ResponseSink) {
+  constructor(sink: MessageSink, longestHead: number) {
     this.#sink = sink;
+    this.#longestHead = longestHead;
   }
 
-  /** A request was sent: its answer may come. */
+  /** Nothing is read: there was an end, or nothing was expected. */
+  get isOver(): boolean {
+    return this.#state === 'over';
+  }
+
+  /** Not a byte of a message that is expected has come. */
+  get isFresh(): boolean {
+    return this.#state === 'head' && this.#pending === '';
+  }
+
+  /** A message may come. */
   expect(): void {
     this.#state = 'head';
-    this.#interim = 0;
   }
 
   /** Nothing is read any more. */
@@ -64,33 +81,23 @@ export class ResponseReader {
     this.#pending = '';
   }
 
-  /** Throws a `ResponseError` for what is no answer, and for what nobody asked for. */
-  push(buffer: Buffer, end: number): void {
-    let at = 0;
-    while (at < end) {
-      switch (this.#state) {
-        case 'over':
-          throw new ResponseError('more came than was asked for');
-        case 'head':
-          at = this.#readHead(buffer, at, end);
-          break;
-        case 'length': {
-          const stop = Math.min(end, at + this.#left);
-          this.#left -= stop - at;
-          const isLast = this.#left === 0;
-          this.#sink.onBody(buffer, at, stop);
-          at = stop;
-          if (isLast && this.#state === 'length') this.#end(at < end);
-          break;
-        }
-        case 'close':
-          this.#sink.onBody(buffer, at, end);
-          return;
-        default:
-          at = this.#readChunks(buffer, at, end);
-      }
-      // Whoever was told may have given up.
-      if (this.#isOver()) return;
+  /**
+   * Reads up to the end of a head, of a message, or of the bytes, and tells where it stopped.
+   * Throws a `MessageError` for what is no message.
+   */
+  push(buffer: Buffer, at: number, end: number): number {
+    switch (this.#state) {
+      case 'over':
+        return at;
+      case 'head':
+        return this.#readHead(buffer, at, end);
+      case 'length':
+        return this.#readLength(buffer, at, end);
+      case 'close':
+        this.#sink.onBody(buffer, at, end);
+        return end;
+      default:
+        return this.#readChunks(buffer, at, end);
     }
   }
 
@@ -101,43 +108,45 @@ export class ResponseReader {
     return isWell;
   }
 
-  #isOver(): boolean {
-    return this.#state === 'over';
-  }
-
   #readHead(buffer: Buffer, at: number, end: number): number {
     const known = this.#pending.length;
     let text = this.#pending + buffer.toString('latin1', at, Math.min(end, at + usualHeadBytes));
     let stop = text.indexOf('\r\n\r\n', Math.max(0, known - 3));
     if (stop < 0 && end - at > usualHeadBytes) {
-      text = this.#pending + buffer.toString('latin1', at, Math.min(end, at + longestHead));
+      text = this.#pending + buffer.toString('latin1', at, Math.min(end, at + this.#longestHead));
       stop = text.indexOf('\r\n\r\n', Math.max(0, known - 3));
     }
-    if ((stop < 0 ? text.length : stop) >= longestHead)
-      throw new ResponseError('the head of the answer is too long');
+    if ((stop < 0 ? text.length : stop) >= this.#longestHead)
+      throw new HeadTooLongError('the head is too long');
     if (stop < 0) {
       this.#pending = text;
+      this.#sink.onPart?.(text, known);
       return end;
     }
     this.#pending = '';
     const next = at + stop + 4 - known;
-    const head = new ResponseHead(text.slice(0, stop + 2));
-    // Early hints and the like: the answer itself is still to come.
-    if (head.status < 200) {
-      if (head.status === 101 || !head.isKept || ++this.#interim > mostInterim)
-        throw new ResponseError(`the answer has the status ${head.status}`);
-      return next;
-    }
+    const head = this.#sink.onHead(text.slice(0, stop + 2));
+    // Nothing counts any more for who has given up.
+    if (head === undefined || this.#isStopped()) return next;
     this.#left = head.length;
-    this.#startBody(head);
-    this.#sink.onHead(head);
-    if (head.framing === 'length' && head.length === 0 && this.#state === 'length') this.#end(next < end);
+    if (head.framing === 'chunked') this.#startChunk();
+    else this.#state = head.framing;
+    if (head.framing === 'length' && head.length === 0) this.#end(next < end);
     return next;
   }
 
-  #startBody({ framing }: ResponseHead): void {
-    if (framing === 'chunked') this.#startChunk();
-    else this.#state = framing;
+  #isStopped(): boolean {
+    return this.#state === 'over';
+  }
+
+  #readLength(buffer: Buffer, at: number, end: number): number {
+    const stop = Math.min(end, at + this.#left);
+    this.#left -= stop - at;
+    const isLast = this.#left === 0;
+    this.#sink.onBody(buffer, at, stop);
+    // Whoever was told may have given up.
+    if (isLast && this.#state === 'length') this.#end(stop < end);
+    return stop;
   }
 
   #startChunk(): void {
@@ -184,20 +193,20 @@ export class ResponseReader {
         if (digit >= 0) {
           this.#left = this.#left * 16 + digit;
           if (++this.#digits > longestSize || this.#left > largestChunk)
-            throw new ResponseError('a chunk is too large');
-        } else if (this.#digits === 0) throw new ResponseError('a chunk without a size');
+            throw new MessageError('a chunk is too large');
+        } else if (this.#digits === 0) throw new MessageError('a chunk without a size');
         else if (byte === carriageReturn) this.#state = 'size-end';
         else if (byte === semicolon) {
           this.#state = 'extension';
           this.#keep(byte);
-        } else throw new ResponseError('the size of a chunk is no number');
+        } else throw new MessageError('the size of a chunk is no number');
         return false;
       }
       case 'extension':
         if (byte !== carriageReturn) this.#keep(byte);
         else {
           if (!extensions.test(this.#pending))
-            throw new ResponseError('the extension of a chunk is not clear');
+            throw new MessageError('the extension of a chunk is not clear');
           this.#pending = '';
           this.#state = 'size-end';
         }
@@ -231,7 +240,7 @@ export class ResponseReader {
   }
 
   #keep(byte: number): void {
-    if (++this.#around > longestHead) throw new ResponseError('too much stands around the chunks');
+    if (++this.#around > this.#longestHead) throw new MessageError('too much stands around the chunks');
     this.#pending += String.fromCharCode(byte);
   }
 
@@ -248,5 +257,5 @@ function toHexDigit(byte: number): number {
 }
 
 function expectByte(byte: number, expected: number): void {
-  if (byte !== expected) throw new ResponseError('a line end among the chunks is unclear');
+  if (byte !== expected) throw new MessageError('a line end among the chunks is unclear');
 }

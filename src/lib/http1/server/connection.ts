@@ -1,0 +1,306 @@
+/**
+ * One connection of a client: a request and its answer at a time. What follows a request waits until it is answered.
+ *
+ *   idle ──(a byte)──▶ head ──(the empty line)──▶ asked ──(body read, answer out)──▶ idle
+ *    │                  │                           │
+ *    │                  └──(no HTTP, or late)──▶ refused ──(client done, or a moment)──▶ gone
+ *    └──(too long, or the server ends)──────────────┴──(left, or not to be kept)────────▶ gone
+ */
+import type { Socket } from 'node:net';
+import type { Deadline, Wheel } from '../../wheel.ts';
+import { MessageError } from '../message.ts';
+import { HeadTooLongError, MessageReader, type MessageSink } from '../message-reader.ts';
+import { type AnswerPlace, ServerAnswer } from './answer.ts';
+import type { HttpDate } from './answer-head.ts';
+import { type BodySource, type Break, ServerRequest } from './request.ts';
+import { checkPart, RequestHead } from './request-head.ts';
+import type { Times } from './times.ts';
+
+/** Why something never became a request. */
+export type Refusal = 'malformed' | 'head-too-long' | 'late' | 'tunnel';
+
+export interface ConnectionParts {
+  readonly wheel: Wheel;
+  readonly date: HttpDate;
+  readonly times: Times;
+  readonly maxHeadBytes: number;
+  /** Answers it, now or later. */
+  onRequest(request: ServerRequest, answer: ServerAnswer): void;
+  /** The whole answer to what never became a request, its head included. */
+  toRefusal(why: Refusal, cause: unknown): string;
+  onGone(connection: ServerConnection): void;
+}
+
+/** What may wait behind a request before nothing more is read. Until then it is seen at once that a client leaves. */
+const maxHeldBytes = 16 * 1024;
+const carriageReturn = 13;
+const lineFeed = 10;
+
+export class ServerConnection implements Deadline, MessageSink, BodySource, AnswerPlace {
+  dueAt = 0;
+  slot = -1;
+  readonly socket: Socket;
+  readonly #parts: ConnectionParts;
+  readonly #reader: MessageReader;
+  /** What is under way; both, until both are over. */
+  #request: ServerRequest | undefined;
+  #answer: ServerAnswer | undefined;
+  /** Came behind what is under way. */
+  #held: Buffer | undefined;
+  #isFeeding = false;
+  /** Nothing is read from the socket. */
+  #isPaused = false;
+  /** Nothing of the next request has come. */
+  #isIdle = false;
+  #isKept = true;
+  /** The client waits to be told that it may send its body. */
+  #isBodyOwed = false;
+  /** Nothing that comes is looked at any more. */
+  #isDeaf = false;
+
+  constructor(socket: Socket, parts: ConnectionParts) {
+    this.socket = socket;
+    this.#parts = parts;
+    this.#reader = new MessageReader(this, parts.maxHeadBytes);
+    this.#reader.expect();
+    parts.wheel.add(this, parts.times.headMs);
+    socket.on('data', (bytes: Buffer) => this.#take(bytes));
+    socket.on('drain', () => this.#answer?.drained());
+    socket.on('timeout', () => this.#answer?.stall());
+    socket.on('end', () => this.#ended());
+    // What there is to do is done when it has closed.
+    socket.on('error', () => {});
+    socket.on('close', () => this.#closed());
+  }
+
+  get date(): HttpDate {
+    return this.#parts.date;
+  }
+
+  get times(): Times {
+    return this.#parts.times;
+  }
+
+  get isKept(): boolean {
+    // A client who was not told to send its body may leave it out, or not: nobody knows what follows.
+    return this.#isKept && (!this.#isBodyOwed || this.#request?.isWhole === true);
+  }
+
+  /** Ends when nothing is under way: at once, or with the answer. */
+  drain(): void {
+    this.#isKept = false;
+    if (this.#request === undefined) this.socket.destroySoon();
+  }
+
+  destroy(): void {
+    this.socket.destroy();
+  }
+
+  expire(): void {
+    const request = this.#request;
+    if (request !== undefined) this.#break(request, 'late');
+    else if (this.#isIdle || this.#isDeaf) this.socket.destroy();
+    else this.#refuse('late', undefined);
+  }
+
+  onHead(text: string): RequestHead {
+    const head = new RequestHead(text);
+    const { wheel, onRequest } = this.#parts;
+    wheel.remove(this);
+    if (head.method === 'CONNECT') throw new TunnelError();
+    if (!head.isKept) this.#isKept = false;
+    this.#isBodyOwed = head.isWaitingToSend;
+    const request = new ServerRequest(head, this);
+    const isHead = head.method === 'HEAD';
+    const answer = new ServerAnswer({ place: this, isHead, isHttp10: head.isHttp10 });
+    this.#request = request;
+    this.#answer = answer;
+    onRequest(request, answer);
+    return head;
+  }
+
+  onPart(text: string, from: number): void {
+    checkPart(text, from);
+  }
+
+  onBody(buffer: Buffer, start: number, end: number): void {
+    const isAll = start === 0 && end === buffer.length;
+    this.#request?.take(isAll ? buffer : buffer.subarray(start, end));
+  }
+
+  onEnd(): void {
+    this.#parts.wheel.remove(this);
+    this.#request?.finish();
+    this.#adjust();
+    this.#settle();
+  }
+
+  pauseBody(): void {
+    this.#adjust();
+  }
+
+  resumeBody(): void {
+    this.#goOn();
+  }
+
+  inviteBody(): void {
+    this.#isBodyOwed = false;
+    this.socket.write('HTTP/1.1 100 Continue\r\n\r\n', 'latin1');
+  }
+
+  answered(): void {
+    if (this.#answer?.isLast === true) this.#isKept = false;
+    // What nobody has read of the request is read away, or the next one would never be found.
+    if (this.#isKept && this.#request?.isFlowing === false) this.#request.discard();
+    this.#settle();
+  }
+
+  #take(bytes: Buffer): void {
+    if (this.#isDeaf) return;
+    if (this.#held === undefined) this.#feed(bytes);
+    else this.#hold(Buffer.concat([this.#held, bytes]));
+  }
+
+  #feed(bytes: Buffer): void {
+    const end = bytes.length;
+    let at = 0;
+    this.#isFeeding = true;
+    try {
+      while (at < end && this.#isReady()) {
+        // Some clients end a body with a line end that belongs to nothing (RFC 9112, section 2.2).
+        if (this.#reader.isFresh) at = skipLineEnds(bytes, at);
+        if (at < end) at = this.#reader.push(bytes, at, end);
+      }
+    } catch (error) {
+      this.#isFeeding = false;
+      this.#fail(error);
+      return;
+    }
+    this.#isFeeding = false;
+    if (this.#isDeaf || this.socket.destroyed) return;
+    if (at < end) this.#hold(at === 0 ? bytes : bytes.subarray(at));
+    this.#watch();
+  }
+
+  /** Whether what comes next can be read now. */
+  #isReady(): boolean {
+    const request = this.#request;
+    if (this.#isDeaf || this.socket.destroyed) return false;
+    return request === undefined || (!request.isWhole && request.isFlowing);
+  }
+
+  #hold(bytes: Buffer): void {
+    this.#held = bytes;
+    this.#adjust();
+  }
+
+  /** What was held back is read as far as it can be now. */
+  #goOn(): void {
+    if (this.socket.destroyed) return;
+    const held = this.#held;
+    if (held !== undefined && !this.#isFeeding) {
+      this.#held = undefined;
+      this.#feed(held);
+    }
+    this.#adjust();
+  }
+
+  /** Reads from the socket unless enough waits, or the reader of the body has paused. */
+  #adjust(): void {
+    const isFull = this.#held !== undefined && this.#held.length > maxHeldBytes;
+    const isPaused = isFull || this.#request?.isPaused === true;
+    if (isPaused === this.#isPaused) return;
+    this.#isPaused = isPaused;
+    if (isPaused) this.socket.pause();
+    else this.socket.resume();
+  }
+
+  /** Sets the time until which what has begun has to be there. */
+  #watch(): void {
+    const { wheel, times } = this.#parts;
+    if (this.#request !== undefined) {
+      if (!this.#request.isWhole && this.slot < 0) wheel.add(this, times.bodyMs);
+    } else if (this.#isIdle && !this.#reader.isFresh) {
+      this.#isIdle = false;
+      this.dueAt = wheel.after(times.headMs);
+    }
+  }
+
+  /** Once the request is read and its answer is out, the next one may come. */
+  #settle(): void {
+    if (this.#answer?.isOut !== true) return;
+    if (!this.#isKept) {
+      this.#end();
+      return;
+    }
+    if (this.#request?.isWhole !== true) return;
+    this.#request = undefined;
+    this.#answer = undefined;
+    this.#reader.expect();
+    this.#isIdle = true;
+    this.#parts.wheel.add(this, this.#parts.times.idleMs);
+    this.#goOn();
+  }
+
+  #end(): void {
+    this.#isDeaf = true;
+    this.#request = undefined;
+    this.#answer = undefined;
+    this.socket.destroySoon();
+  }
+
+  #fail(error: unknown): void {
+    if (!(error instanceof MessageError)) {
+      this.socket.destroy();
+      throw error;
+    }
+    if (this.#request !== undefined) this.#break(this.#request, 'malformed');
+    else if (error instanceof TunnelError) this.#refuse('tunnel', error);
+    else this.#refuse(error instanceof HeadTooLongError ? 'head-too-long' : 'malformed', error);
+  }
+
+  /** The rest of a body will not be read: whoever reads it can still say so, as the last answer. */
+  #break(request: ServerRequest, why: Break): void {
+    this.#isDeaf = true;
+    this.#isKept = false;
+    this.#parts.wheel.remove(this);
+    this.#reader.stop();
+    request.break(why);
+    if (this.#answer?.isEnded === true) this.socket.destroySoon();
+  }
+
+  /** A client that still sends would see a reset instead of the reason if the connection closed at once. */
+  #refuse(why: Refusal, cause: unknown): void {
+    const { wheel, times, toRefusal } = this.#parts;
+    this.#isDeaf = true;
+    this.#reader.stop();
+    this.socket.end(toRefusal(why, cause));
+    wheel.remove(this);
+    wheel.add(this, times.lingerMs);
+  }
+
+  /** The client has closed its side, which is how clients leave. */
+  #ended(): void {
+    this.#isKept = false;
+    if (this.#answer?.isEnded === false) this.socket.destroy();
+    else this.socket.destroySoon();
+  }
+
+  #closed(): void {
+    this.#isDeaf = true;
+    this.#held = undefined;
+    this.#parts.wheel.remove(this);
+    this.#reader.stop();
+    this.#request?.break('left');
+    this.#answer?.lose();
+    this.#parts.onGone(this);
+  }
+}
+
+class TunnelError extends MessageError {}
+
+function skipLineEnds(bytes: Buffer, from: number): number {
+  let at = from;
+  while (bytes[at] === carriageReturn || bytes[at] === lineFeed) at++;
+  return at;
+}
