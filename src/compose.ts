@@ -96,7 +96,9 @@ export async function compose({
     const scratch = open(createScratch({ folder: join(dataFolder, 'scratch'), log, now }));
 
     const retentionDays = () => current.responses.retentionDays;
-    const responses = open(createResponses({ database, now, log, retentionDays }));
+    // SQLite belongs to this process alone.
+    const journalFolder = database.dialect === 'sqlite' ? join(dataFolder, 'responses') : undefined;
+    const responses = open(createResponses({ database, now, log, retentionDays, journalFolder }));
     const signatures = createSignatures({ database, now });
     await signatures.start();
     const links = createLinks({ signatures, now });

@@ -1,7 +1,10 @@
 /** What every database keeps. The suite runs on SQLite, and on PostgreSQL when DATABASE_URL is set. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts';
 import { type Database, isUniqueViolation, QueryFailed, type Sql, StoreUnavailable } from './database.ts';
+import { toFileRow } from './row-file.ts';
 
 const dialects = process.env.DATABASE_URL ? (['sqlite', 'postgres'] as const) : (['sqlite'] as const);
 
@@ -56,6 +59,27 @@ describe.each(dialects)('a database: %s', (dialect) => {
       { id: 'é', count: '5', size: 1.5 },
     ]);
     await expect(database.eachJson(text, ['["too few"]'])).rejects.toThrow();
+  });
+
+  it('takes the rows of a file, all of them or none, and tells how much of its end is no row', async () => {
+    await database.script('create table filed (id text primary key, count bigint, note text)');
+    const text = 'insert into filed (id, count, note) values ($1, $2, $3) on conflict (id) do nothing';
+    const path = join(test.folder, 'rows');
+    const rows = [
+      ['é', 5, 'one\ntwo'],
+      ['b', 1763164800000, null],
+      ['é', 6, ''],
+    ];
+    await writeFile(path, `${rows.map(toFileRow).join('')}["1"`);
+    expect(await database.eachOfFile(text, path)).toEqual({ changed: 2, unread: 4 });
+    expect(await database.query('select id, count, note from filed order by id')).toEqual([
+      { id: 'b', count: 1763164800000, note: null },
+      { id: 'é', count: 5, note: 'one\ntwo' },
+    ]);
+    await writeFile(path, toFileRow(['c', 1, null]) + toFileRow(['too few']));
+    await expect(database.eachOfFile(text, path)).rejects.toThrow();
+    await expect(database.eachOfFile(text, join(test.folder, 'none'))).rejects.toThrow('ENOENT');
+    expect(await database.query(`select id from filed where id = 'c'`)).toEqual([]);
   });
 
   it('runs one statement for many lists of values, alone and in a transaction, and counts what each changed', async () => {

@@ -57,6 +57,15 @@ export interface Database extends Sql {
   /** Outside of a transaction it is one of its own. */
   each(text: string, lists: readonly (readonly SqlValue[])[], options?: WriteOptions): Promise<number[]>;
   /**
+   * The same for the rows of a file (`row-file.ts`), which on SQLite the database's own thread reads: nothing crosses
+   * to it but the path. Answers how many rows changed, and how much of the file's end is no whole row.
+   */
+  eachOfFile(
+    text: string,
+    path: string,
+    options?: WriteOptions,
+  ): Promise<{ readonly changed: number; readonly unread: number }>;
+  /**
    * Hears notifications until the returned function is called. `onGap` is called when some may have been
    * missed (a lost connection to PostgreSQL): whoever caches must forget.
    */

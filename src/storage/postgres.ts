@@ -3,6 +3,7 @@
  * StoreUnavailable and is replaced by the pool; no statement is sent twice. A commit whose answer was lost is
  * StoreUnavailable as well, though it may have happened.
  */
+import { readFile } from 'node:fs/promises';
 import type { PoolClient, QueryConfig, QueryResult } from 'pg';
 import type { Log } from '../lib/log.ts';
 import {
@@ -15,6 +16,7 @@ import {
 } from './database.ts';
 import { isPostgresUnavailable, toPostgresBegin, toPostgresConstraint } from './dialect.ts';
 import { createPostgresListener, toReason } from './postgres-listener.ts';
+import { parseFileRows } from './row-file.ts';
 import { checkNotification, toBoundValues } from './statement.ts';
 import { createTransactions, createTurns, type OpenTransaction } from './transaction.ts';
 
@@ -137,6 +139,11 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     query: (text, values) => use((client) => ask(client, text, values)),
     each: (text, lists, options) => transaction((tx) => tx.each(text, lists), options),
     eachJson: (text, lists) => transaction((tx) => tx.eachJson(text, lists)),
+    async eachOfFile(text, path, options) {
+      const { rows, unread } = parseFileRows(await readFile(path, 'utf8'));
+      const changes = await transaction((tx) => tx.each(text, rows), options);
+      return { changed: changes.reduce((sum, one) => sum + one, 0), unread };
+    },
     script: (text) => use((client) => askScript(client, text)),
     notify: (channel, payload) => use((client) => createSql(client).notify(channel, payload)),
     transaction,

@@ -1,16 +1,18 @@
 /** The thread that owns the SQLite file, or only reads it: takes batches of requests, answers batches of replies, in order. */
 import assert from 'node:assert';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import { getLoadablePath } from 'sqlite-vec';
 import type { Row } from './database.ts';
 import { databaseFile, FolderInUse, lockFolder } from './folder-lock.ts';
+import { parseFileRows } from './row-file.ts';
 import { type BoundValue, countParameters } from './statement.ts';
 
 export interface Request {
   id: number;
-  action: 'query' | 'each' | 'eachJson' | 'script' | 'begin' | 'commit' | 'rollback' | 'close';
+  action: 'query' | 'each' | 'eachJson' | 'eachOfFile' | 'script' | 'begin' | 'commit' | 'rollback' | 'close';
   text: string;
   values: readonly BoundValue[];
   /** For `each`. */
@@ -111,6 +113,18 @@ function open(): { run(request: Request): Row[]; close(): void } {
     return [{ changes: changes.slice(0, -1) }];
   }
 
+  /** Numbers go in as with `eachJson`. */
+  function eachOfFile(text: string, path: string): Row[] {
+    const { statement, parameters } = prepareByPosition(text);
+    const { rows, unread } = parseFileRows(readFileSync(path, 'utf8'));
+    let changed = 0;
+    for (const values of rows) {
+      checkCount(values, parameters);
+      changed += Number(statement.run(...values).changes);
+    }
+    return [{ changed, unread }];
+  }
+
   function prepareByPosition(text: string): Prepared {
     const known = byPosition.get(text);
     if (known !== undefined) return prepare(known.text, known.parameters);
@@ -162,6 +176,8 @@ function open(): { run(request: Request): Row[]; close(): void } {
         rows = together(request.inTransaction, () => each(request.text, request.lists));
       else if (request.action === 'eachJson')
         rows = together(request.inTransaction, () => eachJson(request.text, request.values[0] as string));
+      else if (request.action === 'eachOfFile')
+        rows = together(request.inTransaction, () => eachOfFile(request.text, request.values[0] as string));
       else rows = query(request.text, request.values);
       if (db.isTransaction && !request.inTransaction && request.action !== 'begin') {
         rollback();

@@ -79,6 +79,11 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
       checkUsable();
       return toChanges(await line.pass(() => ask('eachJson', false, text, [toJsonList(lists)])));
     },
+    async eachOfFile(text, path, { waitsForDisk } = {}) {
+      checkUsable();
+      const [row] = await line.pass(() => ask('eachOfFile', false, text, [path], [], waitsForDisk));
+      return row as { changed: number; unread: number };
+    },
     async script(text) {
       checkUsable();
       await line.pass(() => ask('script', false, text));

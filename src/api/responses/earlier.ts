@@ -91,12 +91,16 @@ export function toTurn({ input }: ResponsesBody, items: Earlier['items']): reado
   if (input == null) return [];
   if (typeof input === 'string')
     return [{ index: 0, item: { role: 'user', content: input }, isStored: false }];
-  return input.flatMap((item, index): TurnItem[] => {
-    if (item.type === 'reasoning') return [];
-    if (!isReference(item)) return [{ index, item, isStored: false }];
-    const found = items.get(item.id);
-    return found === undefined ? [] : [{ index, item: found, isStored: true }];
-  });
+  const turn: TurnItem[] = [];
+  for (const [index, item] of input.entries()) {
+    if (item.type === 'reasoning') continue;
+    if (!isReference(item)) turn.push({ index, item, isStored: false });
+    else {
+      const found = items.get(item.id);
+      if (found !== undefined) turn.push({ index, item: found, isStored: true });
+    }
+  }
+  return turn;
 }
 
 function isReference(item: Item): item is Reference {

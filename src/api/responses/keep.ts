@@ -40,7 +40,9 @@ export function finishResponse(keeping: Keeping, progress: Progress): string | P
     log.info({ response: frame.id }, 'a response was too large to be kept');
     return toResponse(frame, progress, false);
   }
-  return responses.save(stored).then(
+  const saving = responses.save(stored);
+  if (saving === undefined) return fill(around, progress.output);
+  return saving.then(
     () => fill(around, progress.output),
     (error: unknown) => {
       log.error({ err: error, response: frame.id }, 'a response could not be kept');

@@ -7,6 +7,8 @@ import type { Log } from '../../lib/log.ts';
 import { shown } from '../../lib/quoted.ts';
 import { type Database, StoreUnavailable } from '../../storage/database.ts';
 import { selectInputPage } from './input-page.ts';
+import { responseIdOf } from './items.ts';
+import { createJournal } from './journal.ts';
 import * as store from './store.ts';
 import { createSweep } from './sweep.ts';
 import type { Responses } from './types.ts';
@@ -18,6 +20,11 @@ export interface ResponsesParts {
   log: Log;
   /** How long they are kept. Asked each time: a reload may change it. */
   retentionDays: () => number;
+  /**
+   * Where responses wait for the database, so that nobody waits for it. Only where this process has it alone; without
+   * one every response is in the table when its save resolves.
+   */
+  journalFolder?: string | undefined;
   firstSweepMs?: number;
   sweepEveryMs?: number;
   /** The longest conversation that is put together again. */
@@ -48,6 +55,10 @@ export function createResponses(parts: ResponsesParts): Responses {
   /** What was made then, or before, has had its time. */
   const expiredAt = () => now() - retentionDays() * dayMs;
   const writer = createWriter(database);
+  const journal =
+    parts.journalFolder === undefined
+      ? undefined
+      : createJournal({ folder: parts.journalFolder, database, log });
   const sweep = createSweep({
     database,
     log,
@@ -56,18 +67,31 @@ export function createResponses(parts: ResponsesParts): Responses {
     everyMs: parts.sweepEveryMs ?? defaultSweepEveryMs,
   });
 
+  /** `ids` are the responses that it is about. */
+  const read = <T>(ids: readonly string[], work: () => Promise<T>) =>
+    asked(async () => {
+      await journal?.found(ids);
+      return work();
+    });
+
   return {
-    save: (response) => asked(() => writer.write(response)),
+    save(response) {
+      const row = store.toRow(response);
+      if (journal === undefined) return asked(() => writer.write(row));
+      if (journal.take(response.id, row)) return undefined;
+      // What was taken before is in the table first: a turn never stands there without the one it goes on from.
+      return asked(() => journal.move().then(() => writer.write(row)));
+    },
 
     async find(subscriptionId, id) {
       if (!canBeStored(id)) return undefined;
-      return asked(() => store.findResponse(database, { subscriptionId, id, expiredAt: expiredAt() }));
+      return read([id], () => store.findResponse(database, { subscriptionId, id, expiredAt: expiredAt() }));
     },
 
     async history(subscriptionId, id) {
       if (!canBeStored(id)) return 'unknown';
       const chain = { subscriptionId, id, expiredAt: expiredAt(), maxTurns, maxChars: maxHistoryChars };
-      const found = await asked(() => store.selectHistory(database, chain));
+      const found = await read([id], () => store.selectHistory(database, chain));
       if (found !== 'too long') return found;
       throw new GatewayError(
         'invalid_request',
@@ -80,7 +104,9 @@ export function createResponses(parts: ResponsesParts): Responses {
       if (!canBeStored(id)) return undefined;
       // Its own turn is one more than what it may go on from.
       const list = { subscriptionId, id, expiredAt: expiredAt(), maxTurns: maxTurns + 1 };
-      const page = await asked(() => selectInputPage(database, { ...list, maxChars: maxPageChars }, query));
+      const page = await read([id], () =>
+        selectInputPage(database, { ...list, maxChars: maxPageChars }, query),
+      );
       if (page === 'unknown') return undefined;
       if (page !== 'unknown item') return page;
       const problem = `there is no item ${shown(query.after ?? '')} in this list`;
@@ -89,7 +115,9 @@ export function createResponses(parts: ResponsesParts): Responses {
 
     async items(subscriptionId, ids) {
       const wanted = { subscriptionId, ids: ids.filter(canBeStored), expiredAt: expiredAt() };
-      const found = await asked(() => store.selectItems(database, { ...wanted, maxChars: maxHistoryChars }));
+      const found = await read(wanted.ids.map(responseIdOf), () =>
+        store.selectItems(database, { ...wanted, maxChars: maxHistoryChars }),
+      );
       if (found === 'too long')
         throw tooLong(`the responses that items are referred to of have more than ${maxHistoryChars}`);
       let chars = 0;
@@ -100,11 +128,11 @@ export function createResponses(parts: ResponsesParts): Responses {
 
     async remove(subscriptionId, id) {
       if (!canBeStored(id)) return false;
-      return asked(() => store.deleteResponse(database, { subscriptionId, id, expiredAt: expiredAt() }));
+      return read([id], () => store.deleteResponse(database, { subscriptionId, id, expiredAt: expiredAt() }));
     },
 
     async close() {
-      await Promise.all([sweep.close(), writer.close()]);
+      await Promise.all([sweep.close(), writer.close(), journal?.close()]);
     },
   };
 }

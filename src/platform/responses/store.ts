@@ -2,7 +2,8 @@
  * The statements on `responses`. On PostgreSQL the rows of a group travel in one statement; on SQLite one prepared
  * insert runs for each row in the database's own thread.
  */
-import type { Database, Sql, SqlValue } from '../../storage/database.ts';
+import type { Database, Sql } from '../../storage/database.ts';
+import type { FileValue } from '../../storage/row-file.ts';
 import { parseItemsText, responseIdOf, toItemsText } from './items.ts';
 import type { FoundResponse, StoredItem, StoredResponse } from './types.ts';
 
@@ -28,7 +29,7 @@ const outputMark = '\n';
 
 export interface ResponseRow {
   /** As `columns` has them. */
-  readonly values: readonly SqlValue[];
+  readonly values: readonly FileValue[];
   /** The length of its texts. */
   readonly chars: number;
 }
@@ -45,7 +46,7 @@ export function toRow(response: StoredResponse): ResponseRow {
 }
 
 /** All of them or none. */
-export async function insertRows(database: Database, rows: readonly (readonly SqlValue[])[]): Promise<void> {
+export async function insertRows(database: Database, rows: readonly ResponseRow['values'][]): Promise<void> {
   if (database.dialect === 'sqlite') await database.each(insertOne, rows, durability);
   else await database.transaction((tx) => insertTogether(tx, rows), durability);
 }
@@ -56,12 +57,21 @@ const insertOne = into + toParameters(columns.length, 0);
 /** PostgreSQL takes 65,535 parameters. */
 const maxRowsAtOnce = 2_000;
 
-async function insertTogether(tx: Sql, rows: readonly (readonly SqlValue[])[]): Promise<void> {
+async function insertTogether(tx: Sql, rows: readonly ResponseRow['values'][]): Promise<void> {
   for (let start = 0; start < rows.length; start += maxRowsAtOnce) {
     const some = rows.slice(start, start + maxRowsAtOnce);
     const parameters = some.map((_, index) => toParameters(columns.length, index * columns.length));
     await tx.query(into + parameters.join(', '), some.flat());
   }
+}
+
+/**
+ * The rows of a file that the journal wrote. Those that are there already stay as they are: a process may have ended
+ * before it removed the file. Nobody waits for it but who reads what is in it, so the disk is waited for. Answers how
+ * much of the file's end is no whole row.
+ */
+export async function insertFile(database: Database, path: string): Promise<number> {
+  return (await database.eachOfFile(`${insertOne} on conflict (id) do nothing`, path)).unread;
 }
 
 /** `($1, $2)`; after others `($3, $4)`. */

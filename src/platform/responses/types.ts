@@ -45,8 +45,11 @@ export interface ItemPage {
 }
 
 export interface Responses {
-  /** Resolves when it cannot be lost any more. Those that come together are written together. */
-  save(response: StoredResponse): Promise<void>;
+  /**
+   * Resolves when it cannot be lost any more, and is there for whoever asks; undefined when that is so at once. Those
+   * that come together are written together.
+   */
+  save(response: StoredResponse): Promise<void> | undefined;
   find(subscriptionId: string, id: string): Promise<FoundResponse | undefined>;
   /**
    * What was said up to and with this answer, oldest first. `unknown` when the answer is not there, `broken` when

@@ -4,12 +4,11 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Database, StoreUnavailable } from '../../storage/database.ts';
-import { insertRows, type ResponseRow, toRow } from './store.ts';
-import type { StoredResponse } from './types.ts';
+import { insertRows, type ResponseRow } from './store.ts';
 
 export interface Writer {
   /** Resolves when it is committed. */
-  write(response: StoredResponse): Promise<void>;
+  write(row: ResponseRow): Promise<void>;
   /** Writes what was gathered. */
   close(): Promise<void>;
 }
@@ -77,10 +76,10 @@ export function createWriter(database: Database): Writer {
   }
 
   return {
-    write(response) {
+    write(row) {
       if (isClosed) return Promise.reject(new StoreUnavailable('stored responses are closed'));
       return new Promise((resolve, reject) => {
-        waiting.push({ row: toRow(response), resolve, reject });
+        waiting.push({ row, resolve, reject });
         writing ??= writeAll();
       });
     },
