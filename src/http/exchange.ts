@@ -13,11 +13,12 @@ import type { ServerRequest } from '../lib/http1/server/request.ts';
 import type { Headers } from '../lib/http1/server/request-head.ts';
 import type { Log } from '../lib/log.ts';
 import { Presence } from '../lib/presence.ts';
+import { RequestLine } from '../lib/request-line.ts';
 import type { Caller } from '../platform/accounts/types.ts';
 import { type ClientKind, clientKind } from './client.ts';
 import { errorHeaders, toEnvelope, toGatewayError } from './errors.ts';
 import { corsFields, eventStreamFields, jsonField, toFields } from './fields.ts';
-import { EventReply, Reply, StreamReply } from './reply.ts';
+import { EventReply, Reply, StreamReply, toJsonText } from './reply.ts';
 import type { Call, Route, StoredUpload, Upload } from './route.ts';
 import { sendStream } from './send-stream.ts';
 import { sendEvents } from './sse.ts';
@@ -92,7 +93,7 @@ export class Exchange implements Call, AnswerWatcher {
     if (result instanceof StreamReply) return this.#push(result, status);
     if (result instanceof Reply) return this.#sendReply(result.status ?? status, result);
     if (result === undefined) this.#send(status, '', '');
-    else this.#send(status, jsonField, JSON.stringify(result));
+    else this.#send(status, jsonField, toJsonText(result));
     return undefined;
   }
 
@@ -225,15 +226,15 @@ export class Exchange implements Call, AnswerWatcher {
     this.#hasLeft = !this.#answer.isOut;
     if (this.#hasLeft && !this.#isLeavingConcealed) this.presence.leave(clientLeft());
     const failure = this.#failure ?? this.#out?.failure;
-    const told = {
+    const told = new RequestLine({
       id: this.id,
-      method: this.request.method,
+      method: this.method,
       route: this.route?.path,
       status: this.#answer.isBegun ? this.#answer.status : 499,
       ms: Math.round(performance.now() - this.#startedAt),
       subscription: this.caller?.subscriptionId,
       key: this.caller?.keyId,
-    };
+    });
     if (failure === undefined) this.log.info(told, 'request');
     else if (failure instanceof GatewayError) this.log.info({ ...told, error: failure.message }, 'request');
     else this.log.error({ ...told, err: failure }, 'request');

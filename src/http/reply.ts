@@ -21,9 +21,22 @@ export class Reply {
   }
 }
 
+/** A plain value that is JSON already. */
+export class JsonText {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+export function toJsonText(value: unknown): string {
+  return value instanceof JsonText ? value.text : JSON.stringify(value);
+}
+
 /** JSON with headers or a status of its own. */
 export function json(value: unknown, options: ReplyOptions = {}): Reply {
-  return new Reply(JSON.stringify(value), {
+  return new Reply(toJsonText(value), {
     ...options,
     headers: { 'content-type': 'application/json; charset=utf-8', ...options.headers },
   });

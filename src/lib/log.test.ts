@@ -1,11 +1,32 @@
 import { describe, expect, it } from 'vitest';
 import { createLog } from './log.ts';
+import { RequestLine } from './request-line.ts';
 
 describe('the log', () => {
   it('is JSON lines for a machine', () => {
     const lines: string[] = [];
     createLog('info', { write: (line) => void lines.push(line) }).info({ id: 'req_1' }, 'request');
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ level: 30, id: 'req_1', msg: 'request' });
+  });
+
+  it('has the line of a request as any other line is written', () => {
+    const lines: string[] = [];
+    const log = createLog('info', {
+      write: (line) => void lines.push(line.replace(/"time":\d+/, '"time":0')),
+    });
+    const fields = { id: 'req_1', method: 'POST', status: 200, ms: 12, route: '/chat/completions' };
+    const known = { ...fields, subscription: 'sub_1', key: 'key_1' };
+    const unknown = { ...fields, route: undefined, subscription: undefined, key: undefined };
+    for (const { route, ...rest } of [known, unknown]) {
+      const { id, method, ...others } = rest;
+      log.info(new RequestLine({ route, ...rest }), 'request');
+      log.info({ id, method, route, ...others }, 'request');
+    }
+    expect(lines[0]).toBe(lines[1]);
+    expect(lines[2]).toBe(lines[3]);
+    expect(lines[2]).toBe(
+      '{"level":30,"time":0,"id":"req_1","method":"POST","status":200,"ms":12,"msg":"request"}\n',
+    );
   });
 
   it('is readable on a terminal, and a client cannot steer the terminal or forge a line', () => {

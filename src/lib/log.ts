@@ -3,6 +3,8 @@
  * terminal. Our own, because it is little (`docs/decisions/0013`): it takes 9 MB less than pino and half its
  * time per line. The fields are pino's, so that whatever reads pino's lines reads these.
  */
+import { RequestLine } from './request-line.ts';
+
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
@@ -68,11 +70,14 @@ function createStandardError(): LogOutput {
 }
 
 function toJson(level: keyof Log, fields: object, message: string | undefined): string {
-  const line = { level: levelNumbers[level], time: Date.now(), ...fields, msg: message };
+  const time = Date.now();
+  if (fields instanceof RequestLine && message === 'request')
+    return `{"level":${levelNumbers[level]},"time":${time},${fields.toJsonFields()},"msg":"request"}\n`;
+  const line = { level: levelNumbers[level], time, ...fields, msg: message };
   return `${isPlain(fields) ? JSON.stringify(line) : JSON.stringify(line, toPlain)}\n`;
 }
 
-/** The line of every request is: a replacer would make it three times as dear (4.1 against 1.3 µs). */
+/** Most lines are: a replacer would make them three times as dear (4.1 against 1.3 µs). */
 function isPlain(fields: object): boolean {
   for (const value of Object.values(fields)) {
     const type = typeof value;

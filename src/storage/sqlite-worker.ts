@@ -70,10 +70,10 @@ function open(): { run(request: Request): Row[]; close(): void } {
   const byPosition = new Map<string, { text: string; parameters: number }>();
 
   /** The least recently used statement is dropped first: a map keeps the order of insertion. */
-  function prepare(text: string, parameters = countParameters(text)): Prepared {
+  function prepare(text: string, parameters?: number): Prepared {
     let entry = prepared.get(text);
     if (entry === undefined) {
-      entry = { parameters, statement: db.prepare(text) };
+      entry = { parameters: parameters ?? countParameters(text), statement: db.prepare(text) };
       const oldest = prepared.size >= maxStatements ? prepared.keys().next() : undefined;
       if (oldest?.value !== undefined) prepared.delete(oldest.value);
     } else {

@@ -1,12 +1,12 @@
 /** The answer to a request that is ready, whole or streamed, whichever of the two chat routes it came by. */
 import { toOperation } from '../../http/operation.ts';
-import { StreamReply } from '../../http/reply.ts';
+import { JsonText, StreamReply } from '../../http/reply.ts';
 import type { Call } from '../../http/route.ts';
 import type { Caller } from '../../platform/accounts/types.ts';
 import type { ChatModel } from '../../platform/catalog/index.ts';
 import type { Platform } from '../../platform/index.ts';
 import type { Prepared } from '../../platform/inference/types.ts';
-import { type AnswerHead, toCompletion } from './render.ts';
+import { type AnswerHead, toCompletion, toCompletionText } from './render.ts';
 import type { ChatBody, ChatCompletion } from './schema.ts';
 import { ChatRenderer } from './stream.ts';
 
@@ -23,7 +23,7 @@ export function answerChat(
   call: ChatCall,
   { inference }: Platform,
   { model, request, extra }: Asked,
-): Promise<ChatCompletion> | StreamReply {
+): Promise<ChatCompletion | JsonText> | StreamReply {
   const { body, generationId } = call;
   const operation = toOperation(call, 'chat');
   const head: AnswerHead = {
@@ -33,8 +33,9 @@ export function answerChat(
   };
   if (body.stream !== true) {
     return inference.complete(operation, model, request).then(({ result, costPicoUsd }) => {
-      const completion = toCompletion(head, result, costPicoUsd);
-      return extra === undefined ? completion : { ...completion, ...extra() };
+      if (extra !== undefined) return { ...toCompletion(head, result, costPicoUsd), ...extra() };
+      const text = toCompletionText(head, result, costPicoUsd);
+      return text === undefined ? toCompletion(head, result, costPicoUsd) : new JsonText(text);
     });
   }
   const includeUsage = body.stream_options?.include_usage === true;

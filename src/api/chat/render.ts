@@ -31,6 +31,31 @@ export function toCompletion(head: AnswerHead, result: ChatResult, costPicoUsd: 
   };
 }
 
+/**
+ * The same as JSON, for an answer whose text stands in JSON already: escaping it again and walking all of these objects
+ * would take as long as everything else that is done with the answer. Undefined for any other.
+ */
+export function toCompletionText(
+  { id, created, model }: AnswerHead,
+  { choices, usage }: ChatResult,
+  costPicoUsd: bigint,
+): string | undefined {
+  const [choice] = choices;
+  if (choices.length !== 1 || choice?.textInJson === undefined) return undefined;
+  const { textInJson, finish } = choice;
+  const { promptTokens, completionTokens, cachedTokens, reasoningTokens } = usage;
+  return (
+    `{"id":"${id}","object":"chat.completion","created":${created},"model":${JSON.stringify(model)},` +
+    `"system_fingerprint":"${systemFingerprint}","choices":[{"index":0,"message":{"role":"assistant",` +
+    `"content":"${textInJson}","refusal":null,"reasoning":null},"logprobs":null,` +
+    `"finish_reason":"${finish.reason}","native_finish_reason":${JSON.stringify(finish.native)}}],` +
+    `"usage":{"prompt_tokens":${promptTokens},"completion_tokens":${completionTokens},` +
+    `"total_tokens":${promptTokens + completionTokens},` +
+    `"prompt_tokens_details":{"cached_tokens":${cachedTokens}},` +
+    `"completion_tokens_details":{"reasoning_tokens":${reasoningTokens}},"cost":${toCost(costPicoUsd)}}}`
+  );
+}
+
 function toChoice({ text, reasoning, toolCalls, logprobs, finish }: ChatChoice, index: number): Choice {
   const message: Choice['message'] = {
     role: 'assistant',
@@ -82,6 +107,10 @@ export function toUsage(usage: Usage, costPicoUsd: bigint): ChatCompletion['usag
     total_tokens: usage.promptTokens + usage.completionTokens,
     prompt_tokens_details: { cached_tokens: usage.cachedTokens },
     completion_tokens_details: { reasoning_tokens: usage.reasoningTokens },
-    cost: Number(costPicoUsd) / 1e12,
+    cost: toCost(costPicoUsd),
   };
+}
+
+function toCost(picoUsd: bigint): number {
+  return Number(picoUsd) / 1e12;
 }

@@ -150,6 +150,8 @@ export interface ChatSink {
 
 export interface ChatChoice {
   readonly text: string;
+  /** The same as it stands between the quotes of a JSON text, where the engine's own can be handed on. */
+  readonly textInJson?: string;
   readonly reasoning: string;
   readonly toolCalls: readonly ToolCall[];
   readonly logprobs: readonly TokenLogprob[] | undefined;

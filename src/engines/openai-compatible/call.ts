@@ -13,6 +13,7 @@ import type { ResponseHead } from '../../lib/http1/client/response-head.ts';
 import type { Deadline, Wheel } from '../../lib/wheel.ts';
 import type { ChatResult, ChatRun, ChatSink } from '../contract/chat.ts';
 import { failures, toRefusal } from './failures.ts';
+import type { PlainAnswers } from './plain-answers.ts';
 import { ChatEventReader } from './sse.ts';
 import { readWhole } from './whole.ts';
 import type { Asked } from './wire.ts';
@@ -286,18 +287,21 @@ abstract class BodyCall<T> extends EngineCall {
 
 export class WholeCall extends BodyCall<ChatResult> {
   readonly #asked: Asked;
+  readonly #known: PlainAnswers;
 
   constructor(
     parts: CallParts,
     done: (error: GatewayError | undefined, result?: ChatResult) => void,
     asked: Asked,
+    known: PlainAnswers,
   ) {
     super(parts, done);
     this.#asked = asked;
+    this.#known = known;
   }
 
   protected override read(body: Buffer): ChatResult {
-    return readWhole(body, this.#asked);
+    return readWhole(body, this.#asked, this.#known);
   }
 }
 

@@ -293,6 +293,17 @@ describe('a whole answer', () => {
     expect(wheel.size).toBe(0);
   });
 
+  it('that looks like the one before hands its text on as it came', async () => {
+    const first = await complete().result;
+    const second = await complete().result;
+    expect(first.choices[0]).toMatchObject({ text: 'Hello world' });
+    expect(first.choices[0]?.textInJson).toBeUndefined();
+    expect(second.choices[0]?.textInJson).toBe('Hello world');
+    expect(second.choices[0]?.text).toBe('Hello world');
+    expect(second.usage).toEqual(first.usage);
+    expect(second.choices[0]?.finish).toEqual(first.choices[0]?.finish);
+  });
+
   it('over 64 MB is given up', async () => {
     mock.respond(async ({ write, request: seen }) => {
       const piece = Buffer.alloc(4 * 1024 * 1024, 'x');

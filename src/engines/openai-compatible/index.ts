@@ -20,6 +20,7 @@ import { flavors } from './flavors.ts';
 import { checkHealth } from './health.ts';
 import { createImagePort, mostImageBytes } from './image.ts';
 import { createMusicPort } from './music.ts';
+import { PlainAnswers } from './plain-answers.ts';
 import { createQuestions } from './questions.ts';
 import { createRerankPort } from './rerank.ts';
 import { createSpeechPort } from './speech.ts';
@@ -144,6 +145,7 @@ export function createOpenaiCompatible(parts: EngineParts): Engine {
     idleTimeoutMs: tokenPatienceMs,
   });
   const path = `${address.api}/chat/completions`;
+  const plainAnswers = new PlainAnswers();
   let closing: Promise<void> | undefined;
 
   const toCall = (request: ChatRequest, isStreamed: boolean): CallParts => ({
@@ -161,7 +163,10 @@ export function createOpenaiCompatible(parts: EngineParts): Engine {
         (error) => sink.fail(error),
       ),
     complete: (request, done) =>
-      begin(() => new WholeCall(toCall(request, false), done, toAsked(request, flavor)).start(), done),
+      begin(
+        () => new WholeCall(toCall(request, false), done, toAsked(request, flavor), plainAnswers).start(),
+        done,
+      ),
     countTokens: (request, signal) => countTokens({ flavor, questions: countings }, request, signal),
   };
 

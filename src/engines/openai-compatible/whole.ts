@@ -1,6 +1,7 @@
 /** Reads an answer that was not streamed. Only what the canonical result has is taken; engine fields are dropped. */
 import type { ChatChoice, ChatResult, ToolCall } from '../contract/chat.ts';
 import { failures, toAnswerFailure } from './failures.ts';
+import { isPlain, type PlainAnswers } from './plain-answers.ts';
 import {
   type Asked,
   argumentsOf,
@@ -16,9 +17,18 @@ import {
   type WireToolCall,
 } from './wire.ts';
 
-/** Throws a GatewayError when the body is no whole answer to what was asked. */
-export function readWhole(body: Buffer, asked: Asked): ChatResult {
-  const answer = parse(body);
+/** Throws a GatewayError when the body is no whole answer to what was asked. `known` are the shapes of earlier ones. */
+export function readWhole(body: Buffer, asked: Asked, known?: PlainAnswers): ChatResult {
+  const text = body.toString('utf8');
+  if (known === undefined || !isPlain(asked)) return toResult(parse(text), asked);
+  const plain = known.read(text);
+  if (plain !== undefined) return plain;
+  const result = toResult(parse(text), asked);
+  known.learn(text, result, (other) => toResult(parse(other), asked));
+  return result;
+}
+
+function toResult(answer: WireAnswer, asked: Asked): ChatResult {
   if (answer.error || answer.object === 'error') throw toAnswerFailure(answer.error || answer);
   const choices: ChatChoice[] = [];
   for (const choice of Array.isArray(answer.choices) ? answer.choices : []) {
@@ -33,9 +43,9 @@ export function readWhole(body: Buffer, asked: Asked): ChatResult {
   return { choices, usage: toUsage(answer.usage ?? {}) };
 }
 
-function parse(body: Buffer): WireAnswer {
+function parse(body: string): WireAnswer {
   try {
-    const answer = JSON.parse(body.toString('utf8')) as WireAnswer | null;
+    const answer = JSON.parse(body) as WireAnswer | null;
     if (typeof answer === 'object' && answer !== null) return answer;
   } catch (error) {
     throw failures.unreadable(error);

@@ -215,6 +215,36 @@ describe('requests behind one another', () => {
     expect(bodies(client.received)).toEqual(['early', 'next']);
   });
 
+  it('wait until the answer before them is out, though its body ends only now', async () => {
+    await open();
+    const { client } = one;
+    client.socket.pause();
+    await one.sent('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\n\r\nhe');
+    const { request, answer } = await one.next();
+    request.read(new BodyRecorder());
+    answer.send(200, '', large);
+    await one.sent(`llo${question}`);
+    expect([request.isWhole, answer.isOut, one.count]).toEqual([true, false, 1]);
+    client.socket.resume();
+    await closed(answer);
+    expect(one.count).toBe(2);
+  });
+
+  it('may come in any pieces while they wait', async () => {
+    await open();
+    const { client } = one;
+    await one.sent(question);
+    const { answer } = await one.next();
+    for (const byte of 'POST /a HTTP/1.1\r\ncontent-length: 2\r\n\r\n{}GET /b HT') await one.sent(byte);
+    expect(one.count).toBe(1);
+    answer.send(200, '', '');
+    const second = await one.next();
+    expect(second.request.target).toBe('/a');
+    second.answer.send(200, '', '');
+    client.write('TP/1.1\r\n\r\n');
+    expect((await one.next()).request.target).toBe('/b');
+  });
+
   it('are not all read where they wait', async () => {
     await open();
     const { client, socket } = one;
@@ -334,6 +364,35 @@ describe('what never becomes a request', () => {
     client.socket.end();
     await one.gone();
     expect([one.count, one.refusals]).toEqual([0, [why]]);
+  });
+
+  it.each([
+    ['another protocol that greets', 'SSH-2.0-OpenSSH_9.9\r\n'],
+    ['the first bytes of TLS', '\x16\x03\x01\x02'],
+    ['a line of JSON', '{"jsonrpc":"2.0"}\n'],
+    ['HTTP/0.9', 'GET /\r\n'],
+    ['HTTP/2', 'PRI * HTTP/2'],
+    ['a version of another case', 'GET / http'],
+    ['a second space', 'GET  '],
+    ['a space behind the version', 'GET / HTTP/1.1 '],
+    ['a bare line feed behind the request line', 'GET / HTTP/1.1\n'],
+    ['a bare carriage return behind the request line', 'GET / HTTP/1.1\rh'],
+    ['a bare line feed in a header', 'GET / HTTP/1.1\r\nhost: x\n'],
+    ['a bare carriage return in a header', 'GET / HTTP/1.1\r\nhost: x\ry'],
+    ['a control character in a header', 'GET / HTTP/1.1\r\nhost: \x01'],
+    ['a NUL in a name', 'GET / HTTP/1.1\r\nho\0'],
+  ])('is refused before its end, where nothing can make a head of it: %s', async (_, text) => {
+    for (const piece of [text.length, 1, 3]) {
+      if (piece < text.length) await one.close();
+      await open();
+      for (let at = 0; at < text.length; at += piece) {
+        expect(one.refusals).toEqual([]);
+        await one.sent(text.slice(at, at + piece));
+        if (one.refusals.length > 0) break;
+      }
+      expect([one.count, one.refusals]).toEqual([0, ['malformed']]);
+      await one.client.until(() => one.client.isEnded);
+    }
   });
 
   it('is refused behind the answer to what came before it', async () => {

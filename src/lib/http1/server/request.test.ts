@@ -190,6 +190,20 @@ describe('a body', () => {
     (await one.next()).answer.send(200, '', '');
   });
 
+  it('whose last piece was too much does not hide that the client leaves', async () => {
+    const sink = new BodyRecorder();
+    await open({
+      onRequest({ request }) {
+        sink.onData = () => request.pause();
+        request.read(sink);
+      },
+    });
+    await one.sent(`${post('content-length: 5')}hello`);
+    expect([sink.ends, one.socket.isPaused()]).toEqual([['end'], false]);
+    one.client.socket.destroy();
+    await one.gone();
+  });
+
   it('that was read is at its end for whoever reads it again', async () => {
     await open();
     await one.sent(`${post('content-length: 5')}hello`);
@@ -332,6 +346,34 @@ describe('a client that waits to be told to send its body', () => {
     answer.send(200, '', '');
     await one.sent(question);
     expect(one.count).toBe(2);
+  });
+
+  it('is kept once it was told, though its answer does not wait for all of the body', async () => {
+    await open();
+    const { client } = one;
+    client.write(waiting('content-length: 5'));
+    const { request, answer } = await one.next();
+    read(request);
+    answer.send(200, '', 'early');
+    await client.until(() => client.received.endsWith('early'));
+    expect(client.received).toContain('\r\nconnection: keep-alive\r\n');
+    await one.sent(`hello${question}`);
+    expect(one.count).toBe(2);
+  });
+
+  it('owes nothing to the next one, which does not wait', async () => {
+    await open();
+    const { client } = one;
+    await one.sent(`${waiting('content-length: 5')}hello`);
+    const first = await one.next();
+    first.request.discard();
+    first.answer.send(200, '', 'first');
+    await one.sent(post('content-length: 5'));
+    (await one.next()).answer.send(200, '', 'second');
+    await client.until(() => client.received.endsWith('second'));
+    expect(client.received.match(/connection: keep-alive/g)).toHaveLength(2);
+    await one.sent(`hello${question}`);
+    expect(one.count).toBe(3);
   });
 
   it('in HTTP/1.0 does not know of it, and is not told', async () => {
