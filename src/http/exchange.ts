@@ -124,7 +124,6 @@ export class Exchange implements Call, AnswerWatcher {
 
   async #sendEvents(reply: EventReply, status: number): Promise<void> {
     const answer = this.#answer;
-    answer.expectReader();
     const begin = () => answer.begin(status, this.#fields() + eventStreamFields + toFields(reply.headers));
     await sendEvents(answer, reply, begin, (thrown) => {
       this.#failure = thrown;
@@ -151,7 +150,6 @@ export class Exchange implements Call, AnswerWatcher {
         body.destroy();
         this.#answer.end();
       } else {
-        this.#answer.expectReader();
         await sendStream(this.#answer, body);
       }
     } else this.#send(status, toFields(headers), body ?? '');

@@ -71,8 +71,6 @@ export class AnswerOut implements StreamOut {
     if (this.#isPaused || answer.waitingBytes <= highWaterBytes) return;
     this.#isPaused = true;
     this.#flow?.pause();
-    // One that takes nothing at all holds an engine for nothing.
-    answer.expectReader();
     answer.onRoom(() => {
       this.#isPaused = false;
       this.#flow?.resume();

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import type { ServerAnswer } from '../../src/lib/http1/server/answer.ts';
 import { HttpDate } from '../../src/lib/http1/server/answer-head.ts';
-import { type Refusal, ServerConnection } from '../../src/lib/http1/server/connection.ts';
+import { type Refusal, ServerConnection, socketOptions } from '../../src/lib/http1/server/connection.ts';
 import type { BodySink, Break, ServerRequest } from '../../src/lib/http1/server/request.ts';
 import { HttpServer } from '../../src/lib/http1/server/server.ts';
 import type { Times } from '../../src/lib/http1/server/times.ts';
@@ -136,7 +136,7 @@ export async function openConnection(setup: ConnectionSetup = {}): Promise<OneCo
   let now = 0;
   let goneCount = 0;
   const wheel = new Wheel({ now: () => now });
-  const server = createServer({ noDelay: true });
+  const server = createServer(socketOptions);
   const accepted = once(server, 'connection') as Promise<[Socket]>;
   const client = new Peer(await connectTo(server), true);
   const [socket] = await accepted;

@@ -109,7 +109,7 @@ describe('a whole answer', () => {
     while (!answer.isOut) await turns(1);
     expect([counter.count, answer.waitingBytes]).toEqual([1, 0]);
     await turns();
-    expect([counter.count, one.socket.timeout]).toEqual([1, 0]);
+    expect([counter.count, one.wheel.size]).toEqual([1, 1]);
   });
 });
 
@@ -313,33 +313,48 @@ describe('a slow reader', () => {
 
   it('of one answer has its time of its own: none is left for the next one', async () => {
     const answer = await ask();
-    const { client, socket } = one;
-    answer.begin(200, '');
-    answer.expectReader();
-    answer.write('a');
-    expect(socket.timeout).toBe(30_000);
-    answer.end();
-    expect(socket.timeout).toBe(0);
+    const { client, wheel } = one;
+    client.socket.pause();
+    answer.send(200, '', large);
+    while (wheel.size === 0) await turns(1);
+    client.socket.resume();
+    await closed(answer);
+    client.received = '';
     client.write(question);
     const next = (await one.next()).answer;
-    // As the timer would.
-    socket.emit('timeout');
+    expect(wheel.size).toBe(0);
+    one.pass(100_000);
     expect(next.isGone).toBe(false);
     next.send(200, '', 'next');
     await received('next');
   });
 
+  it('is not taken for gone because of what it sends meanwhile', async () => {
+    const answer = await ask();
+    const { client } = one;
+    client.socket.pause();
+    answer.begin(200, '');
+    while (answer.write(kibibyte64));
+    for (let second = 0; second < 31; second++) {
+      await one.sent('G');
+      one.pass(1_000);
+    }
+    expect(answer.isGone).toBe(true);
+    await one.gone();
+  });
+
   it('counts as gone when it takes nothing, and only then', async () => {
     const answer = await ask();
-    const { client, socket } = one;
+    const { client } = one;
     const counter = new ClosedCounter(answer);
     client.socket.pause();
     answer.begin(200, '');
-    answer.expectReader();
-    socket.emit('timeout');
+    one.pass(40_000);
     expect(answer.isGone).toBe(false);
     while (answer.write(kibibyte64));
-    socket.emit('timeout');
+    one.pass(30_000);
+    expect(answer.isGone).toBe(false);
+    one.pass(500);
     expect(answer.isGone).toBe(true);
     await one.gone();
     expect([answer.isOut, counter.count]).toEqual([false, 1]);

@@ -3,6 +3,7 @@
  * with the first piece and the end with the last.
  */
 import type { Socket } from 'node:net';
+import type { Deadline, Wheel } from '../../wheel.ts';
 import { type HttpDate, toAnswerHead } from './answer-head.ts';
 import type { Times } from './times.ts';
 
@@ -15,6 +16,7 @@ export interface AnswerWatcher {
 export interface AnswerPlace {
   readonly socket: Socket;
   readonly date: HttpDate;
+  readonly wheel: Wheel;
   /** Another request may follow. */
   readonly isKept: boolean;
   readonly times: Times;
@@ -33,8 +35,12 @@ export interface AnswerParts {
 type Framing = 'length' | 'chunked' | 'close' | 'none';
 
 const lastChunk = '0\r\n\r\n';
+/** A larger answer is written piece by piece: of one piece it is not known how much its reader has taken. */
+const pieceBytes = 64 * 1024;
 
-export class ServerAnswer {
+export class ServerAnswer implements Deadline {
+  dueAt = 0;
+  slot = -1;
   readonly #place: AnswerPlace;
   readonly #isHead: boolean;
   readonly #isHttp10: boolean;
@@ -46,7 +52,8 @@ export class ServerAnswer {
   #framing: Framing = 'none';
   /** Of the length that was said. */
   #left = 0;
-  #isWatched = false;
+  /** Bytes that the system had taken when the reader was looked at last. */
+  #taken = 0;
   /** 0 until it has begun. */
   status = 0;
   /** Nothing is written any more. */
@@ -84,6 +91,12 @@ export class ServerAnswer {
   send(status: number, fields: string, body: string | Buffer): void {
     if (this.isGone) return;
     const length = Buffer.byteLength(body);
+    if (length > pieceBytes) {
+      this.begin(status, fields, length);
+      this.isEnded = true;
+      this.#sendPieces(typeof body === 'string' ? Buffer.from(body) : body, 0);
+      return;
+    }
     const hasBody = status !== 204 && status !== 304;
     const head = `${this.#toHead(status, fields, true)}${hasBody ? `content-length: ${length}\r\n` : ''}\r\n`;
     this.status = status;
@@ -124,7 +137,9 @@ export class ServerAnswer {
   /** A string is latin1: one byte for each character. False where the reader is slow: `onRoom` tells when it is not. */
   write(piece: string | Buffer): boolean {
     if (this.isEnded || this.isGone || piece.length === 0) return true;
-    return this.#write(piece, '');
+    const hasRoom = this.#write(piece, '');
+    if (!hasRoom) this.#watchReader();
+    return hasRoom;
   }
 
   /** The last piece. What is shorter than was said breaks off, so that its reader knows. */
@@ -147,17 +162,16 @@ export class ServerAnswer {
     else this.#onLost = callback;
   }
 
-  /** From now on a reader that takes nothing of what waits for it counts as gone after a while; a slow one does not. */
-  expectReader(): void {
-    this.#isWatched = true;
-    const { socket, times } = this.#place;
-    // The socket's own timer, because it alone knows of the part of a large piece that has gone out.
-    socket.setTimeout(times.stuckReaderMs);
+  /** It breaks off; not when it is out, because the connection is the next one's by then. */
+  destroy(): void {
+    if (!this.isOut) this.#place.socket.destroy();
   }
 
-  /** It breaks off. */
-  destroy(): void {
-    this.#place.socket.destroy();
+  /** Its reader has had time: if it took not a byte of what waits, it is gone. A slow one is not. */
+  expire(): void {
+    if (this.waitingBytes === 0) return;
+    if (this.#countTaken() > this.#taken) this.#watchReader();
+    else this.destroy();
   }
 
   /** What waited has gone out. Like what follows, for the connection. */
@@ -167,15 +181,11 @@ export class ServerAnswer {
     callback?.();
   }
 
-  /** Nothing has moved for as long as `expectReader` allows. */
-  stall(): void {
-    if (this.waitingBytes > 0) this.destroy();
-  }
-
   /** The connection has closed. */
   lose(): void {
     if (this.isOut) return;
     this.isEnded = true;
+    this.#place.wheel.remove(this);
     this.#watcher?.onClosed();
     this.#onLost?.();
   }
@@ -223,22 +233,46 @@ export class ServerAnswer {
     return hasRoom;
   }
 
+  #sendPieces(body: Buffer, from: number): void {
+    for (let at = from; at < body.length; at += pieceBytes) {
+      if (this.isGone) return;
+      if (this.#write(body.subarray(at, at + pieceBytes), '')) continue;
+      this.#watchReader();
+      this.onRoom(() => this.#sendPieces(body, at + pieceBytes));
+      return;
+    }
+    this.#finish();
+  }
+
   #finish(): void {
     this.isEnded = true;
     const { socket } = this.#place;
-    // Mostly the system has taken all of it at once.
-    if (socket.writableLength === 0) {
-      this.#out();
-      return;
+    // It failed at once: the connection closes in a moment.
+    if (socket.errored !== null) return;
+    // Mostly the system has taken all of it at once. Otherwise an empty piece goes behind what waits.
+    if (socket.writableLength === 0) this.#out();
+    else {
+      this.#watchReader();
+      socket.write('', () => socket.destroyed || this.#out());
     }
-    this.expectReader();
-    // An empty piece behind what waits.
-    socket.write('', () => socket.destroyed || this.#out());
+  }
+
+  /** While something waits for its reader. */
+  #watchReader(): void {
+    if (this.slot >= 0 || this.waitingBytes === 0) return;
+    const { wheel, times } = this.#place;
+    this.#taken = this.#countTaken();
+    wheel.add(this, times.stuckReaderMs);
+  }
+
+  #countTaken(): number {
+    const { socket } = this.#place;
+    return socket.bytesWritten - socket.writableLength;
   }
 
   #out(): void {
     this.isOut = true;
-    if (this.#isWatched) this.#place.socket.setTimeout(0);
+    this.#place.wheel.remove(this);
     this.#watcher?.onClosed();
     this.#place.answered();
   }

@@ -19,6 +19,9 @@ import type { Times } from './times.ts';
 /** Why something never became a request. */
 export type Refusal = 'malformed' | 'head-too-long' | 'late' | 'tunnel';
 
+/** The server says when its side is closed, so that what is on the way goes out. */
+export const socketOptions = { noDelay: true, allowHalfOpen: true };
+
 export interface ConnectionParts {
   readonly wheel: Wheel;
   readonly date: HttpDate;
@@ -31,8 +34,12 @@ export interface ConnectionParts {
   onGone(connection: ServerConnection): void;
 }
 
-/** What may wait behind a request before nothing more is read. Until then it is seen at once that a client leaves. */
+/** What may wait for its turn, or of a body that nobody reads yet, before nothing more is read from the socket. */
 const maxHeldBytes = 16 * 1024;
+/** What may wait behind a request. A client who sends more is not answered beyond it: unread, it could leave unseen. */
+const maxPipelinedBytes = 128 * 1024;
+/** Heads and bodies that are read in one turn of the loop: a read can hold thousands, and others wait as well. */
+const maxSteps = 32;
 const carriageReturn = 13;
 const lineFeed = 10;
 
@@ -48,6 +55,8 @@ export class ServerConnection implements Deadline, MessageSink, BodySource, Answ
   /** Came behind what is under way. */
   #held: Buffer | undefined;
   #isFeeding = false;
+  /** Since the last read, or the last turn that was left to others. */
+  #steps = 0;
   /** Nothing is read from the socket. */
   #isPaused = false;
   /** Nothing of the next request has come. */
@@ -57,6 +66,8 @@ export class ServerConnection implements Deadline, MessageSink, BodySource, Answ
   #isBodyOwed = false;
   /** Nothing that comes is looked at any more. */
   #isDeaf = false;
+  /** More came behind a request than may wait. */
+  #isFlooded = false;
 
   constructor(socket: Socket, parts: ConnectionParts) {
     this.socket = socket;
@@ -66,7 +77,6 @@ export class ServerConnection implements Deadline, MessageSink, BodySource, Answ
     parts.wheel.add(this, parts.times.headMs);
     socket.on('data', (bytes: Buffer) => this.#take(bytes));
     socket.on('drain', () => this.#answer?.drained());
-    socket.on('timeout', () => this.#answer?.stall());
     socket.on('end', () => this.#ended());
     // What there is to do is done when it has closed.
     socket.on('error', () => {});
@@ -75,6 +85,10 @@ export class ServerConnection implements Deadline, MessageSink, BodySource, Answ
 
   get date(): HttpDate {
     return this.#parts.date;
+  }
+
+  get wheel(): Wheel {
+    return this.#parts.wheel;
   }
 
   get times(): Times {
@@ -89,7 +103,7 @@ export class ServerConnection implements Deadline, MessageSink, BodySource, Answ
   /** Ends when nothing is under way: at once, or with the answer. */
   drain(): void {
     this.#isKept = false;
-    if (this.#request === undefined) this.socket.destroySoon();
+    if (this.#request === undefined || this.#answer?.isOut === true) this.socket.destroySoon();
   }
 
   destroy(): void {
@@ -144,6 +158,7 @@ export class ServerConnection implements Deadline, MessageSink, BodySource, Answ
   }
 
   inviteBody(): void {
+    if (!this.#isBodyOwed || this.#answer?.isBegun === true) return;
     this.#isBodyOwed = false;
     this.socket.write('HTTP/1.1 100 Continue\r\n\r\n', 'latin1');
   }
@@ -157,6 +172,7 @@ export class ServerConnection implements Deadline, MessageSink, BodySource, Answ
 
   #take(bytes: Buffer): void {
     if (this.#isDeaf) return;
+    this.#steps = 0;
     if (this.#held === undefined) this.#feed(bytes);
     else this.#hold(Buffer.concat([this.#held, bytes]));
   }
@@ -166,7 +182,8 @@ export class ServerConnection implements Deadline, MessageSink, BodySource, Answ
     let at = 0;
     this.#isFeeding = true;
     try {
-      while (at < end && this.#isReady()) {
+      while (at < end && this.#steps < maxSteps && this.#isReady()) {
+        this.#steps++;
         // Some clients end a body with a line end that belongs to nothing (RFC 9112, section 2.2).
         if (this.#reader.isFresh) at = skipLineEnds(bytes, at);
         if (at < end) at = this.#reader.push(bytes, at, end);
@@ -178,7 +195,10 @@ export class ServerConnection implements Deadline, MessageSink, BodySource, Answ
     }
     this.#isFeeding = false;
     if (this.#isDeaf || this.socket.destroyed) return;
-    if (at < end) this.#hold(at === 0 ? bytes : bytes.subarray(at));
+    if (at < end) {
+      this.#hold(at === 0 ? bytes : bytes.subarray(at));
+      if (this.#isReady()) setImmediate(() => this.#goOnNextTurn());
+    }
     this.#watch();
   }
 
@@ -190,7 +210,12 @@ export class ServerConnection implements Deadline, MessageSink, BodySource, Answ
   }
 
   #hold(bytes: Buffer): void {
-    this.#held = bytes;
+    if (bytes.length > maxPipelinedBytes && this.#request?.isWhole === true) {
+      this.#held = undefined;
+      this.#isKept = false;
+      this.#isDeaf = true;
+      this.#isFlooded = true;
+    } else this.#held = bytes;
     this.#adjust();
   }
 
@@ -205,10 +230,16 @@ export class ServerConnection implements Deadline, MessageSink, BodySource, Answ
     this.#adjust();
   }
 
+  #goOnNextTurn(): void {
+    this.#steps = 0;
+    this.#goOn();
+  }
+
   /** Reads from the socket unless enough waits, or the reader of the body has paused. */
   #adjust(): void {
-    const isFull = this.#held !== undefined && this.#held.length > maxHeldBytes;
-    const isPaused = isFull || this.#request?.isPaused === true;
+    const request = this.#request;
+    const isFull = request?.isWhole !== true && (this.#held?.length ?? 0) > maxHeldBytes;
+    const isPaused = isFull || request?.isPaused === true;
     if (isPaused === this.#isPaused) return;
     this.#isPaused = isPaused;
     if (isPaused) this.socket.pause();
@@ -246,7 +277,8 @@ export class ServerConnection implements Deadline, MessageSink, BodySource, Answ
     this.#isDeaf = true;
     this.#request = undefined;
     this.#answer = undefined;
-    this.socket.destroySoon();
+    if (this.#isFlooded) this.#linger('');
+    else this.socket.destroySoon();
   }
 
   #fail(error: unknown): void {
@@ -266,24 +298,31 @@ export class ServerConnection implements Deadline, MessageSink, BodySource, Answ
     this.#parts.wheel.remove(this);
     this.#reader.stop();
     request.break(why);
-    if (this.#answer?.isEnded === true) this.socket.destroySoon();
+    if (this.#answer?.isOut === true) this.socket.destroySoon();
   }
 
-  /** A client that still sends would see a reset instead of the reason if the connection closed at once. */
   #refuse(why: Refusal, cause: unknown): void {
-    const { wheel, times, toRefusal } = this.#parts;
     this.#isDeaf = true;
     this.#reader.stop();
-    this.socket.end(toRefusal(why, cause));
+    this.#linger(this.#parts.toRefusal(why, cause));
+  }
+
+  /**
+   * A client that still sends would see a reset instead of its last answer if the connection closed at once: what it
+   * sends is read away for a moment (RFC 9112, section 9.6).
+   */
+  #linger(last: string): void {
+    const { wheel, times } = this.#parts;
+    this.socket.end(last);
     wheel.remove(this);
     wheel.add(this, times.lingerMs);
   }
 
-  /** The client has closed its side, which is how clients leave. */
+  /** The client has closed its side, which is how clients leave. One that has its whole answer on the way may read it. */
   #ended(): void {
     this.#isKept = false;
-    if (this.#answer?.isEnded === false) this.socket.destroy();
-    else this.socket.destroySoon();
+    if (this.#answer === undefined || this.#answer.isOut) this.socket.destroySoon();
+    else if (!this.#answer.isEnded) this.socket.destroy();
   }
 
   #closed(): void {

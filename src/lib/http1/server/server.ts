@@ -7,7 +7,7 @@
 import { createServer, type Socket } from 'node:net';
 import { Wheel } from '../../wheel.ts';
 import { HttpDate } from './answer-head.ts';
-import { type ConnectionParts, ServerConnection } from './connection.ts';
+import { type ConnectionParts, ServerConnection, socketOptions } from './connection.ts';
 
 export type ServerParts = Pick<ConnectionParts, 'onRequest' | 'toRefusal' | 'maxHeadBytes' | 'times'>;
 
@@ -17,7 +17,7 @@ export class HttpServer {
   readonly #parts: ConnectionParts;
   #isDraining = false;
   /** To be listened with, and asked for its address. */
-  readonly net = createServer({ noDelay: true }, (socket) => this.#take(socket));
+  readonly net = createServer(socketOptions, (socket) => this.#take(socket));
 
   constructor(parts: ServerParts) {
     const onGone = (connection: ServerConnection) => void this.#connections.delete(connection);
