@@ -140,7 +140,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     each: (text, lists, options) => transaction((tx) => tx.each(text, lists), options),
     eachJson: (text, lists) => transaction((tx) => tx.eachJson(text, lists)),
     async eachOfFile(text, path, options) {
-      const { rows, unread } = parseFileRows(await readFile(path, 'utf8'));
+      const { rows, unread } = parseFileRows(await readFile(path));
       const changes = await transaction((tx) => tx.each(text, rows), options);
       return { changed: changes.reduce((sum, one) => sum + one, 0), unread };
     },

@@ -1,7 +1,7 @@
 /**
  * Rows as they wait in a file for the database. A row is a line of JSON with its values in order, where a text is
- * only its length, then the texts one behind the other, and a line end: no text is escaped to be written, nor copied
- * to be read. Pure.
+ * only its length in bytes, then the texts one behind the other, and a line end: no text is escaped to be written, and
+ * each is cut out where it stands. Pure.
  */
 export type FileValue = string | number | null;
 
@@ -9,7 +9,7 @@ export function toFileRow(values: readonly FileValue[]): string {
   let head = '';
   let texts = '';
   for (const value of values) {
-    head += typeof value === 'string' ? `,"${value.length}"` : `,${value}`;
+    head += typeof value === 'string' ? `,"${Buffer.byteLength(value)}"` : `,${value}`;
     if (typeof value === 'string') texts += value;
   }
   return `[${head.slice(1)}]\n${texts}\n`;
@@ -21,25 +21,27 @@ export interface FileRows {
   readonly unread: number;
 }
 
-export function parseFileRows(text: string): FileRows {
+const lineEnd = 10;
+
+export function parseFileRows(bytes: Buffer): FileRows {
   const rows: FileValue[][] = [];
   let at = 0;
-  while (at < text.length) {
-    const headEnd = text.indexOf('\n', at);
-    const head = headEnd === -1 ? undefined : parseHead(text.slice(at, headEnd));
+  while (at < bytes.length) {
+    const headEnd = bytes.indexOf(lineEnd, at);
+    const head = headEnd === -1 ? undefined : parseHead(bytes.toString('latin1', at, headEnd));
     if (head === undefined) break;
     let next = headEnd + 1;
     const row = head.map((value) => {
       if (typeof value !== 'string') return value;
       const start = next;
       next += Number(value);
-      return text.slice(start, next);
+      return bytes.toString('utf8', start, next);
     });
-    if (text[next] !== '\n') break;
+    if (bytes[next] !== lineEnd) break;
     rows.push(row);
     at = next + 1;
   }
-  return { rows, unread: text.length - at };
+  return { rows, unread: bytes.length - at };
 }
 
 function parseHead(line: string): FileValue[] | undefined {

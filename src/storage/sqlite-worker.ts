@@ -1,6 +1,6 @@
 /** The thread that owns the SQLite file, or only reads it: takes batches of requests, answers batches of replies, in order. */
 import assert from 'node:assert';
-import { readFileSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -113,10 +113,26 @@ function open(): { run(request: Request): Row[]; close(): void } {
     return [{ changes: changes.slice(0, -1) }];
   }
 
+  /** Good until the next call. A file of rows in a buffer or a text of its own cost as much as a third of their inserts. */
+  let room = Buffer.alloc(0);
+  function readWhole(path: string): Buffer {
+    const fd = openSync(path, 'r');
+    try {
+      const { size } = fstatSync(fd);
+      if (room.length < size) room = Buffer.allocUnsafeSlow(size);
+      let read = 0;
+      for (let got = 1; got > 0 && read < size; read += got)
+        got = readSync(fd, room, read, size - read, null);
+      return room.subarray(0, read);
+    } finally {
+      closeSync(fd);
+    }
+  }
+
   /** Numbers go in as with `eachJson`. */
   function eachOfFile(text: string, path: string): Row[] {
     const { statement, parameters } = prepareByPosition(text);
-    const { rows, unread } = parseFileRows(readFileSync(path, 'utf8'));
+    const { rows, unread } = parseFileRows(readWhole(path));
     let changed = 0;
     for (const values of rows) {
       checkCount(values, parameters);
