@@ -113,7 +113,7 @@ function open(): { run(request: Request): Row[]; close(): void } {
     return [{ changes: changes.slice(0, -1) }];
   }
 
-  /** Good until the next call. A file of rows in a buffer or a text of its own cost as much as a third of their inserts. */
+  /** Good until the next call. A buffer and a text of its own for each file cost as much as a third of its inserts. */
   let room = Buffer.alloc(0);
   function readWhole(path: string): Buffer {
     const fd = openSync(path, 'r');
