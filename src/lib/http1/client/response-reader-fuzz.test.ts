@@ -14,7 +14,7 @@
 import { request } from 'node:http';
 import { Duplex } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { createRandom } from '../../../../test/support/random.ts';
+import { RandomMessages } from '../../../../test/support/random-messages.ts';
 import { endless, randomLengths, readAnswer, readBytes } from '../../../../test/support/read-answer.ts';
 
 interface Understood {
@@ -127,80 +127,28 @@ const spice = [
 ];
 
 function createAnswers(seed: number) {
-  const random = createRandom(seed);
-  const below = (count: number) => Math.floor(random() * count);
-  const pick = <T>(list: readonly T[]): T => list[below(list.length)]!;
-  const some = <T>(list: readonly T[], most: number) =>
-    Array.from({ length: below(most + 1) }, () => pick(list));
-  const bytes = (most: number) =>
-    Array.from({ length: below(most + 1) }, () =>
-      random() < 0.2 ? pick(spice) : String.fromCharCode(below(256)),
-    ).join('');
-  const spaces = () => pick(['', ' ', '\t', '  ']);
+  const messages = new RandomMessages(seed, { fields, trailers, spice });
 
   function toBody(): [field: string | undefined, body: string] {
-    const way = below(10);
-    const data = bytes(30);
-    if (way < 3)
-      return [`${pick(['content-length', 'Content-Length'])}:${spaces()}${data.length}${spaces()}`, data];
-    if (way < 4) return [undefined, data];
-    let body = '';
-    for (let left = below(6); left > 0; left--) {
-      const chunk = bytes(20) || 'x';
-      const size = chunk.length.toString(16).padStart(1 + below(4), '0');
-      body += `${random() < 0.5 ? size : size.toUpperCase()}${pick(['', '', '', ';a', ';a=b', ';a="b c"', ';a;b=c'])}\r\n${chunk}\r\n`;
-    }
-    const last =
-      random() < 0.3
-        ? some(trailers, 2)
-            .map((line) => `${line}\r\n`)
-            .join('')
-        : '';
-    return [
-      `${pick(['transfer-encoding', 'Transfer-Encoding'])}:${spaces()}${pick(['chunked', 'Chunked'])}${spaces()}`,
-      `${body}0\r\n${last}\r\n`,
-    ];
+    const way = messages.below(10);
+    if (way < 3) return messages.withLength();
+    return way < 4 ? [undefined, messages.bytes(30)] : messages.inChunks();
   }
 
   function toAnswer(): string {
     const [field, body] = toBody();
-    const lines = [...some(fields, 4), ...(field === undefined ? [] : [field]), ...some(fields, 2)];
     const interim =
-      random() < 0.1
-        ? pick(['HTTP/1.1 100 Continue\r\n\r\n', 'HTTP/1.1 103 Early Hints\r\nlink: <a>\r\n\r\n'])
+      messages.random() < 0.1
+        ? messages.pick(['HTTP/1.1 100 Continue\r\n\r\n', 'HTTP/1.1 103 Early Hints\r\nlink: <a>\r\n\r\n'])
         : '';
-    return `${interim}${[pick(statusLines), ...lines].join('\r\n')}\r\n\r\n${body}`;
+    const head = [messages.pick(statusLines), ...messages.fields(field)].join('\r\n');
+    return `${interim}${head}\r\n\r\n${body}`;
   }
 
-  function damaged(text: string): string {
-    const at = below(text.length + 1);
-    switch (below(6)) {
-      case 0:
-        return text.slice(0, at) + pick(spice) + text.slice(at);
-      case 1:
-        return text.slice(0, at) + pick(spice) + text.slice(at + 1);
-      case 2:
-        return text.slice(0, at) + text.slice(at + 1 + below(3));
-      case 3:
-        return text.slice(0, at) + String.fromCharCode(below(256)) + text.slice(at + 1);
-      case 4: {
-        const from = below(text.length);
-        return text.slice(0, at) + text.slice(from, from + below(20)) + text.slice(at);
-      }
-      default: {
-        // A line somewhere else.
-        const lines = text.split('\r\n');
-        lines.splice(below(lines.length), random() < 0.5 ? 1 : 0, pick(lines));
-        return lines.join('\r\n');
-      }
-    }
-  }
-
-  return () => {
-    let text = toAnswer();
-    for (let times = below(4); times > 0; times--) text = damaged(text);
-    return { bytes: Buffer.from(text, 'latin1'), lengths: () => randomLengths(random, 1 + below(60)) };
-  };
+  return () => ({
+    bytes: Buffer.from(messages.damaged(toAnswer()), 'latin1'),
+    lengths: () => randomLengths(messages.random, 1 + messages.below(60)),
+  });
 }
 
 describe('a reader of answers', () => {

@@ -26,8 +26,9 @@ import {
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createRandom } from '../../../../test/support/random.ts';
+import { RandomMessages } from '../../../../test/support/random-messages.ts';
 import { turns } from '../../../../test/support/raw-server.ts';
+import { randomLengths } from '../../../../test/support/read-answer.ts';
 import { Wheel } from '../../wheel.ts';
 import type { ServerAnswer } from './answer.ts';
 import { HttpDate } from './answer-head.ts';
@@ -266,83 +267,29 @@ const spice = [
 ];
 
 function createConnections(seed: number) {
-  const random = createRandom(seed);
-  const below = (count: number) => Math.floor(random() * count);
-  const pick = <T>(list: readonly T[]): T => list[below(list.length)]!;
-  const some = <T>(list: readonly T[], most: number) =>
-    Array.from({ length: below(most + 1) }, () => pick(list));
-  const bytes = (most: number) =>
-    Array.from({ length: below(most + 1) }, () =>
-      random() < 0.2 ? pick(spice) : String.fromCharCode(below(256)),
-    ).join('');
-  const spaces = () => pick(['', ' ', ' ', '\t', '  ']);
+  const messages = new RandomMessages(seed, { fields, trailers, spice });
 
   function toBody(): [field: string | undefined, body: string] {
-    const way = below(10);
+    const way = messages.below(10);
     if (way < 3) return [undefined, ''];
-    if (way < 6) {
-      const data = bytes(30);
-      return [`${pick(['content-length', 'Content-Length'])}:${spaces()}${data.length}${spaces()}`, data];
-    }
-    let body = '';
-    for (let left = below(5); left > 0; left--) {
-      const chunk = bytes(20) || 'x';
-      const size = chunk.length.toString(16).padStart(1 + below(4), '0');
-      body += `${random() < 0.5 ? size : size.toUpperCase()}${pick(['', '', '', ';a', ';a=b', ';a="b c"', ';a;b=c'])}\r\n${chunk}\r\n`;
-    }
-    const last =
-      random() < 0.3
-        ? some(trailers, 2)
-            .map((line) => `${line}\r\n`)
-            .join('')
-        : '';
-    return [
-      `${pick(['transfer-encoding', 'Transfer-Encoding'])}:${spaces()}${pick(['chunked', 'Chunked'])}${spaces()}`,
-      `${body}0\r\n${last}\r\n`,
-    ];
+    return way < 6 ? messages.withLength() : messages.inChunks();
   }
 
   function toRequest(): string {
     const [field, body] = toBody();
-    const lines = [...some(fields, 4), ...(field === undefined ? [] : [field]), ...some(fields, 2)];
-    const before = pick(['', '', '', '', '\r\n', '\r\n\r\n', '\n', '\r']);
-    return `${before}${[pick(requestLines), ...lines].join('\r\n')}\r\n\r\n${body}`;
-  }
-
-  function damaged(text: string): string {
-    const at = below(text.length + 1);
-    switch (below(6)) {
-      case 0:
-        return text.slice(0, at) + pick(spice) + text.slice(at);
-      case 1:
-        return text.slice(0, at) + pick(spice) + text.slice(at + 1);
-      case 2:
-        return text.slice(0, at) + text.slice(at + 1 + below(3));
-      case 3:
-        return text.slice(0, at) + String.fromCharCode(below(256)) + text.slice(at + 1);
-      case 4: {
-        const from = below(text.length);
-        return text.slice(0, at) + text.slice(from, from + below(20)) + text.slice(at);
-      }
-      default: {
-        // A line somewhere else.
-        const lines = text.split('\r\n');
-        lines.splice(below(lines.length), random() < 0.5 ? 1 : 0, pick(lines));
-        return lines.join('\r\n');
-      }
-    }
+    const before = messages.pick(['', '', '', '', '\r\n', '\r\n\r\n', '\n', '\r']);
+    const head = [messages.pick(requestLines), ...messages.fields(field)].join('\r\n');
+    return `${before}${head}\r\n\r\n${body}`;
   }
 
   return () => {
     let text = '';
-    for (let count = 1 + below(3); count > 0; count--) text += toRequest();
-    for (let times = below(4); times > 0; times--) text = damaged(text);
-    return { bytes: Buffer.from(text, 'latin1'), lengths: () => randomLengths(random, 1 + below(60)) };
+    for (let count = 1 + messages.below(3); count > 0; count--) text += toRequest();
+    return {
+      bytes: Buffer.from(messages.damaged(text), 'latin1'),
+      lengths: () => randomLengths(messages.random, 1 + messages.below(60)),
+    };
   };
-}
-
-function* randomLengths(random: () => number, longest: number): Generator<number> {
-  for (;;) yield 1 + Math.floor(random() * longest);
 }
 
 const knownMethods = new Set(METHODS);
