@@ -268,7 +268,7 @@ export async function measureGrowth(
     await settled(bench.gateway.pid);
     return residentMb(bench.gateway.pid);
   };
-  // The heap's nursery takes its full size within some 40,000 requests, and the minute of the limits its length.
+  // The heap's nursery takes its full size within some 20,000 requests, and the minute of the limits its length.
   for (let i = 1; i < warmUpTenths; i++) await run();
   const beforeMb = await run();
   tell(`soak: ${beforeMb.toFixed(0)} MB after the warm-up of ${warmUpTenths * tenth} requests`);

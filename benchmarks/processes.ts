@@ -147,6 +147,16 @@ async function openGateway(
   return { gateway: { name: 'gateway', port, pid: child.pid! }, key };
 }
 
+/** What `npm start` gives to Node. */
+export function startFlags(): string[] {
+  const { scripts } = JSON.parse(readFileSync(here('../package.json'), 'utf8')) as {
+    scripts: { start: string };
+  };
+  const flags = / node (.*) src\/main\.ts$/.exec(scripts.start)?.[1];
+  if (flags === undefined) throw new Error(`the start script is not understood: ${scripts.start}`);
+  return flags.split(' ');
+}
+
 interface GatewayOptions {
   key: string;
   flags?: string[];
@@ -163,7 +173,7 @@ async function startGateway(
   writeFileSync(config, toConfig(enginePort));
   const log = openSync(join(folder, 'gateway.log'), 'a');
   const { PATH, HOME } = process.env;
-  const child = start(core, [...flags, here('../src/main.ts')], {
+  const child = start(core, [...startFlags(), ...flags, here('../src/main.ts')], {
     cwd: folder,
     stdio: ['ignore', 'pipe', log],
     env: {

@@ -26,8 +26,9 @@ export function childEnvironment(env: Record<string, string>): NodeJS.ProcessEnv
 export async function startGatewayProcess(
   folder: string,
   env: Record<string, string> = {},
+  flags: readonly string[] = [],
 ): Promise<GatewayProcess> {
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main], {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...flags, main], {
     cwd: folder,
     env: childEnvironment({ ROUNDHOUSE_DATA: folder, ...env }),
     stdio: ['ignore', 'pipe', 'pipe'],
