@@ -253,7 +253,9 @@ export class ServerAnswer implements Deadline {
     if (socket.writableLength === 0) this.#out();
     else {
       this.#watchReader();
-      socket.write('', () => socket.destroyed || this.#out());
+      socket.write('', (error) => {
+        if (!error && !socket.destroyed) this.#out();
+      });
     }
   }
 

@@ -9,8 +9,9 @@ export type Headers = Readonly<Record<string, string | undefined>>;
 
 /** One space between the parts, and nothing in them that another reader would take for a space. */
 const requestLine = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+) ([\x21-\x7e]+) HTTP\/1\.([01])\r\n/;
+/** The same, as far as it has come. */
 const requestLineStart =
-  /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+(?: (?:[\x21-\x7e\x80-\xff]+(?: (?:H(?:T(?:T(?:P(?:\/(?:1(?:\.(?:[01]\r?)?)?)?)?)?)?)?)?)?)?)?$/;
+  /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+(?: (?:[\x21-\x7e]+(?: (?:H(?:T(?:T(?:P(?:\/(?:1(?:\.(?:[01]\r?)?)?)?)?)?)?)?)?)?)?)?$/;
 /** Half a line end, or what stands nowhere in a head. */
 const unclearPart = /[^\r]\n|\r[^\n]|[^\t\r\n\x20-\x7e\x80-\xff]/;
 const continueOption = /(?:^|[\t ,])100-continue(?:$|[\t ,])/i;
