@@ -2,7 +2,7 @@
 
 import { hash, timingSafeEqual } from 'node:crypto';
 import { GatewayError } from '../lib/errors.ts';
-import type { Headers } from '../lib/http1/server/request-head.ts';
+import type { RequestHeaders } from '../lib/http1/server/request-head.ts';
 import type { Authenticator, Caller } from '../platform/accounts/types.ts';
 import type { Links } from '../platform/objects/types.ts';
 
@@ -10,13 +10,13 @@ import type { Links } from '../platform/objects/types.ts';
  * The key that a request carries. `Authorization` wins over `x-api-key` even when it is wrong, and its scheme
  * is `Bearer` with a capital B: anything else there is a key that does not exist.
  */
-function sentKey(headers: Headers): string | undefined {
+function sentKey(headers: RequestHeaders): string | undefined {
   const { authorization, 'x-api-key': apiKey } = headers;
   if (authorization !== undefined) return authorization.startsWith('Bearer ') ? authorization.slice(7) : '';
-  return Array.isArray(apiKey) ? apiKey[0] : apiKey;
+  return apiKey;
 }
 
-export function authenticate(headers: Headers, keys: Authenticator): Caller | Promise<Caller> {
+export function authenticate(headers: RequestHeaders, keys: Authenticator): Caller | Promise<Caller> {
   const secret = sentKey(headers);
   if (secret === undefined) throw new GatewayError('unauthenticated', 'No API key provided');
   if (secret === '') throw invalidKey();
@@ -26,7 +26,7 @@ export function authenticate(headers: Headers, keys: Authenticator): Caller | Pr
 
 /** The same, or nobody, where a signed link leads to the path. A key that is sent decides, valid link or not. */
 export function authenticateLink(
-  headers: Headers,
+  headers: RequestHeaders,
   { path, search }: { path: string; search: string },
   { accounts, links }: { accounts: Authenticator; links: Links },
 ): Caller | undefined | Promise<Caller> {
@@ -48,7 +48,11 @@ function invalidKey(): GatewayError {
 }
 
 /** The operator: whoever reaches the control socket, or sends the configured token. */
-export function authenticateOperator(headers: Headers, isLocal: boolean, token: string | undefined): void {
+export function authenticateOperator(
+  headers: RequestHeaders,
+  isLocal: boolean,
+  token: string | undefined,
+): void {
   if (isLocal) return;
   const sent = sentKey(headers);
   if (sent === undefined) throw new GatewayError('unauthenticated', 'No API key provided');

@@ -1,12 +1,12 @@
 /** Who is calling, told from the headers: some answers have another shape for some SDKs. */
-import type { Headers } from '../lib/http1/server/request-head.ts';
+import type { RequestHeaders } from '../lib/http1/server/request-head.ts';
 
 export type ClientKind = 'anthropic' | 'openai' | 'openrouter' | 'typesafe' | 'plain';
 
 const openaiAgent = /^(Async)?(Azure)?OpenAI\//;
 const claudeAgent = /^claude-(cli|code)\//;
 
-export function clientKind(headers: Headers, path: string): ClientKind {
+export function clientKind(headers: RequestHeaders, path: string): ClientKind {
   const agent = headers['user-agent'] ?? '';
   // Anthropic's SDK also sends x-stainless-*, so its own header is asked first.
   if (headers['anthropic-version'] !== undefined) return 'anthropic';

@@ -10,14 +10,14 @@ import { GatewayError } from '../lib/errors.ts';
 import type { AnswerWatcher, ServerAnswer } from '../lib/http1/server/answer.ts';
 import { toField } from '../lib/http1/server/answer-head.ts';
 import type { ServerRequest } from '../lib/http1/server/request.ts';
-import type { Headers } from '../lib/http1/server/request-head.ts';
+import type { RequestHeaders } from '../lib/http1/server/request-head.ts';
 import type { Log } from '../lib/log.ts';
 import { Presence } from '../lib/presence.ts';
 import { RequestLine } from '../lib/request-line.ts';
 import type { Caller } from '../platform/accounts/types.ts';
 import { type ClientKind, clientKind } from './client.ts';
 import { errorHeaders, toEnvelope, toGatewayError } from './errors.ts';
-import { corsFields, eventStreamFields, jsonField, toFields } from './fields.ts';
+import { eventStreamFields, jsonField, toCommonFields, toFields } from './fields.ts';
 import { EventReply, Reply, StreamReply, toJsonText } from './reply.ts';
 import type { Call, Route, StoredUpload, Upload } from './route.ts';
 import { sendStream } from './send-stream.ts';
@@ -68,7 +68,7 @@ export class Exchange implements Call, AnswerWatcher {
     return this.request.method;
   }
 
-  get headers(): Headers {
+  get headers(): RequestHeaders {
     return this.request.headers;
   }
 
@@ -162,7 +162,7 @@ export class Exchange implements Call, AnswerWatcher {
   /** What every answer carries. */
   #fields(): string {
     const { id } = this;
-    let fields = `x-request-id: ${id}\r\nrequest-id: ${id}\r\n${corsFields}`;
+    let fields = toCommonFields(id);
     const isTypesafe = this.request.headers['x-typesafe-sdk'] !== undefined;
     if (isTypesafe && this.client === 'typesafe') fields += toField('x-typesafe-request-id', id);
     if (this.route?.generation === true) fields += toField('x-generation-id', this.generationId);

@@ -7,8 +7,13 @@ const exposedHeaders =
   'accept-ranges, content-range, etag, content-disposition';
 
 /** Whoever asks from a browser may read the answer, from anywhere: a key is what protects it. */
-export const corsFields =
+const corsFields =
   toField('access-control-allow-origin', '*') + toField('access-control-expose-headers', exposedHeaders);
+
+/** What every answer carries. */
+export function toCommonFields(requestId: string): string {
+  return `x-request-id: ${requestId}\r\nrequest-id: ${requestId}\r\n${corsFields}`;
+}
 
 export const jsonField = toField('content-type', 'application/json; charset=utf-8');
 

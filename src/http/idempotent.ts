@@ -6,7 +6,7 @@
 import assert from 'node:assert';
 import { createHash } from 'node:crypto';
 import { GatewayError } from '../lib/errors.ts';
-import type { Headers } from '../lib/http1/server/request-head.ts';
+import type { RequestHeaders } from '../lib/http1/server/request-head.ts';
 import type { KeptAnswer, StoredAnswer } from '../platform/idempotency/types.ts';
 import type { Platform } from '../platform/index.ts';
 import type { Exchange } from './exchange.ts';
@@ -16,10 +16,10 @@ import type { Route } from './route.ts';
 const maxKeyLength = 255;
 const generationHeader = 'x-generation-id';
 
-export function idempotencyKeyOf(headers: Headers): string | undefined {
+export function idempotencyKeyOf(headers: RequestHeaders): string | undefined {
   const key = headers['idempotency-key'];
   if (key === undefined) return undefined;
-  if (typeof key !== 'string' || key === '' || key.length > maxKeyLength) {
+  if (key === '' || key.length > maxKeyLength) {
     throw new GatewayError('invalid_request', `Idempotency-Key must have 1 to ${maxKeyLength} characters`, {
       param: 'Idempotency-Key',
     });

@@ -6,7 +6,7 @@
 import assert from 'node:assert';
 import type { Static, TSchema } from 'typebox';
 import type { ErrorKind } from '../lib/errors.ts';
-import type { Headers } from '../lib/http1/server/request-head.ts';
+import type { RequestHeaders } from '../lib/http1/server/request-head.ts';
 import type { Log } from '../lib/log.ts';
 import type { Leaving } from '../lib/presence.ts';
 import { createValidator, type Validator } from '../lib/schema.ts';
@@ -89,7 +89,7 @@ export interface Call<Params = unknown, Query = unknown, Body = unknown, Who = C
   readonly id: string;
   /** `HEAD` is answered as GET; the shell leaves the body out. */
   readonly method: string;
-  readonly headers: Headers;
+  readonly headers: RequestHeaders;
   readonly client: ClientKind;
   readonly caller: Who;
   readonly params: Params;

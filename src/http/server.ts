@@ -8,7 +8,7 @@ import { HttpServer } from '../lib/http1/server/server.ts';
 import { createRequestIds } from '../lib/ids.ts';
 import type { App, Origin } from './app.ts';
 import { toEnvelope } from './errors.ts';
-import { jsonField } from './fields.ts';
+import { jsonField, toCommonFields } from './fields.ts';
 
 export interface Listener {
   /** `http://127.0.0.1:8080`, or the socket's path. */
@@ -63,9 +63,7 @@ function toAddress({ net }: HttpServer): string {
 function refuse(error: GatewayError, requestId: string): string {
   const { status, body } = toEnvelope(error, 'router', requestId);
   const text = JSON.stringify(body);
-  const fields =
-    `${jsonField}x-request-id: ${requestId}\r\nrequest-id: ${requestId}\r\naccess-control-allow-origin: *\r\n` +
-    `content-length: ${Buffer.byteLength(text)}\r\nconnection: close\r\n`;
+  const fields = `${toCommonFields(requestId)}${jsonField}content-length: ${Buffer.byteLength(text)}\r\nconnection: close\r\n`;
   return `${toAnswerHead(status, fields, new Date().toUTCString())}\r\n${text}`;
 }
 

@@ -118,7 +118,8 @@ export function createThread(startWorker: () => Worker) {
   return { start, ask, stop };
 }
 
-function toError({ message, resultCode }: Failure, text: string): Error {
+function toError({ message, resultCode, isFile }: Failure, text: string): Error {
+  if (isFile === true) return new StoreUnavailable(message);
   if (resultCode !== undefined && isSqliteUnavailable(resultCode))
     return new StoreUnavailable(`SQLite: ${message}`);
   return new QueryFailed(

@@ -25,6 +25,8 @@ export interface Request {
 
 export interface Failure {
   message: string;
+  /** A file of rows could not be read. */
+  isFile?: boolean;
   /** SQLite's extended result code, when SQLite refused. */
   resultCode: number | undefined;
 }
@@ -255,8 +257,8 @@ function answer(connection: ReturnType<typeof open>, request: Request): Reply {
   try {
     return { id: request.id, rows: connection.run(request) };
   } catch (error) {
-    const { message, errcode } = error as Error & { errcode?: number };
-    return { id: request.id, failure: { message, resultCode: errcode } };
+    const { message, errcode, syscall } = error as Error & { errcode?: number; syscall?: string };
+    return { id: request.id, failure: { message, resultCode: errcode, isFile: syscall !== undefined } };
   }
 }
 

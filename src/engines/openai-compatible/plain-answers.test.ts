@@ -161,6 +161,12 @@ describe('a shape is not learned', () => {
     );
   });
 
+  it('where other numbers would make a failure of it, which is no failure of the answer', () => {
+    const body = bodyOf({ rest: { error: 0 } });
+    expect(outcome(body, new PlainAnswers())).toEqual(outcome(body));
+    expect(isLearned(body)).toBe(false);
+  });
+
   it('where the text is not the only one of its name', () => {
     const twice = bodyOf({ message: { audio: { content: 'Hi' } } });
     const known = learned(twice);

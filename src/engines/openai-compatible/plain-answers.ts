@@ -8,7 +8,7 @@ import { type Asked, toUsage } from './wire.ts';
 
 /** As many shapes as an engine's answers are held against: each model has its own, and each way to end an answer. */
 const mostPatterns = 8;
-/** How many shapes may be learned that never come back, as of an engine that writes a duration into every answer. */
+/** So often may learning come to nothing in the life of an engine, as with one that writes a word of its own into each. */
 const mostUnproven = 64;
 /** A longer answer is parsed: what it costs to hold it against several shapes grows with its length. */
 const longestLength = 64 * 1024;
@@ -77,7 +77,7 @@ export class PlainAnswers {
     const expression = new RegExp(source);
     const found = expression.exec(probe)?.groups;
     const { finish } = result.choices[0]!;
-    if (found?.['text'] !== undefined && isSame(toResult(found, finish), parse(probe)))
+    if (found?.['text'] !== undefined && isReadAlike(toResult(found, finish), () => parse(probe)))
       this.#putLast({ expression, finish, isProven: false });
     // What never came back is not looked at any more.
     if (this.#unproven === mostUnproven) this.#patterns = this.#patterns.filter(({ isProven }) => isProven);
@@ -133,8 +133,13 @@ function escapeLiteral(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 }
 
-function isSame(one: ChatResult, other: ChatResult): boolean {
-  return JSON.stringify(toComparable(one)) === JSON.stringify(toComparable(other));
+/** A made-up answer may mean something that no parser takes: a code of 0 that became another is an error. */
+function isReadAlike(one: ChatResult, parse: () => ChatResult): boolean {
+  try {
+    return JSON.stringify(toComparable(one)) === JSON.stringify(toComparable(parse()));
+  } catch {
+    return false;
+  }
 }
 
 function toComparable({ choices, usage }: ChatResult): unknown {

@@ -1,6 +1,6 @@
 /** Stored responses that wait in files for the database, as they do on SQLite. */
 import { existsSync } from 'node:fs';
-import { appendFile, cp, mkdir, readdir, stat, writeFile } from 'node:fs/promises';
+import { appendFile, cp, mkdir, readdir, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/database.ts';
@@ -175,6 +175,36 @@ it('a file that the database refuses for good is set aside, and the next ones ar
   // Its name is not given again.
   open().save(make('later'));
   expect(await files()).toEqual(['00000007.rows.set-aside', '00000008.rows']);
+});
+
+it('a file that somebody took away is told, and keeps nobody from keeping', async () => {
+  const responses = open();
+  const lost = make('lost');
+  expect(responses.save(lost)).toBeUndefined();
+  for (const name of await files()) await rm(join(journalFolder, name));
+  expect(await isThere(responses, lost)).toBe(false);
+  expect(logged.at(-1)).toMatchObject({ msg: 'a file of kept responses is gone' });
+  const next = make('next');
+  expect(responses.save(next)).toBeUndefined();
+  expect(await isThere(responses, next)).toBe(true);
+});
+
+it('a file that cannot be read now is no refusal of its rows: it is moved later', async () => {
+  const responses = open();
+  const kept = make('kept');
+  expect(responses.save(kept)).toBeUndefined();
+  const [name] = await files();
+  const path = join(journalFolder, name!);
+  await rename(path, `${path}.away`);
+  await mkdir(path);
+  await expect(responses.find('sub_1', kept.id)).rejects.toMatchObject({ kind: 'overloaded' });
+  // What comes meanwhile goes to the database by itself.
+  const other = make('other');
+  await responses.save(other);
+  expect(await count()).toBe(1);
+  await rmdir(path);
+  await rename(`${path}.away`, path);
+  expect(await isThere(responses, kept)).toBe(true);
 });
 
 it('with the store down nothing more is taken, and what was taken is moved when it is back', async () => {

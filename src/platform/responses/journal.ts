@@ -3,11 +3,12 @@
  *
  * A response is written by one synchronous `write(2)`, so its answer goes on at once: no promise, no timer and no
  * message to another thread for each. A tenth of a second later the file goes to the database's thread as a whole,
- * which reads it there, and is removed. Whoever asks for a response that is still in a file has it moved first; a
+ * which reads it by its path; then it is removed. Whoever asks for a response that is still in a file has it moved first; a
  * file is gone before any of its responses can be removed, so that none comes back with the next start.
  *
  * Only where this process has the database alone: another one would not see what is here.
- * With the database down, or when it does not keep up, nothing is taken: see `docs/decisions/0026`.
+ * Once a file could not be moved, or when too many wait, nothing is taken: see `docs/decisions/0026`. As the ledger's
+ * (`platform/billing/journal.ts`), but of texts, moved as whole files, and by one process alone.
  */
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, writeSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
@@ -21,7 +22,7 @@ export interface Journal {
   /** True when it cannot be lost any more; false when it has to take another way. */
   take(id: string, row: ResponseRow): boolean;
   /** Resolves when those of the responses that were taken are in the table. */
-  found(ids: readonly string[]): Promise<void>;
+  moveThose(ids: readonly string[]): Promise<void>;
   /** Resolves when all that was taken is in the table. */
   move(): Promise<void>;
   /** Takes nothing more. What cannot be moved stays for the next start. */
@@ -101,7 +102,8 @@ export function createJournal({ folder, database, log }: JournalParts): Journal 
   async function moveFirst(): Promise<void> {
     const [{ path }] = segments as [Segment];
     try {
-      await insert(path);
+      if (existsSync(path)) await insert(path);
+      else log.error({ path }, 'a file of kept responses is gone');
       await rm(path, { force: true });
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
@@ -167,7 +169,7 @@ export function createJournal({ folder, database, log }: JournalParts): Journal 
       }
     },
 
-    async found(ids) {
+    async moveThose(ids) {
       if (
         segments.some((segment) => segment.ids === undefined || ids.some((id) => segment.ids?.includes(id)))
       )

@@ -70,7 +70,7 @@ export function createResponses(parts: ResponsesParts): Responses {
   /** `ids` are the responses that it is about. */
   const read = <T>(ids: readonly string[], work: () => Promise<T>) =>
     asked(async () => {
-      await journal?.found(ids);
+      await journal?.moveThose(ids);
       return work();
     });
 
@@ -80,7 +80,9 @@ export function createResponses(parts: ResponsesParts): Responses {
       if (journal === undefined) return asked(() => writer.write(row));
       if (journal.take(response.id, row)) return undefined;
       // What was taken before is in the table first: a turn never stands there without the one it goes on from.
-      return asked(() => journal.move().then(() => writer.write(row)));
+      // Where that fails it is tried without: the database itself tells whether it is there.
+      const moved = journal.move().catch(() => {});
+      return asked(() => moved.then(() => writer.write(row)));
     },
 
     async find(subscriptionId, id) {

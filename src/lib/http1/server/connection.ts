@@ -5,6 +5,9 @@
  *    │                  │                           │
  *    │                  └──(no HTTP, or late)──▶ refused ──(client done, or a moment)──▶ gone
  *    └──(too long, or the server ends)──────────────┴──(left, or not to be kept)────────▶ gone
+ *
+ * A body that is late or no HTTP, and too much behind a request, make it deaf: what is under way gets its answer, which
+ * is the last one.
  */
 import type { Socket } from 'node:net';
 import type { Deadline, Wheel } from '../../wheel.ts';

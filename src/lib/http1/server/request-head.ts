@@ -5,7 +5,7 @@
 import { checkFields, isToBeKept, MessageError, type MessageHead, toFraming } from '../message.ts';
 
 /** By lower-case name. What was sent several times is joined by commas. */
-export type Headers = Readonly<Record<string, string | undefined>>;
+export type RequestHeaders = Readonly<Record<string, string | undefined>>;
 
 /** One space between the parts, and nothing in them that another reader would take for a space. */
 const requestLine = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+) ([\x21-\x7e]+) HTTP\/1\.([01])\r\n/;
@@ -23,7 +23,7 @@ export class RequestHead implements MessageHead {
   /** As it was sent: a path with its query, or another form. */
   readonly target: string;
   readonly isHttp10: boolean;
-  readonly headers: Headers;
+  readonly headers: RequestHeaders;
   /** The names that were sent more than once, if any. */
   readonly repeated: ReadonlySet<string> | undefined;
   readonly framing: 'length' | 'chunked';

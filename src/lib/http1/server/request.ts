@@ -1,5 +1,5 @@
 /** A request whose head has come: its body flows to whoever reads it, and waits until somebody does. */
-import type { Headers, RequestHead } from './request-head.ts';
+import type { RequestHead, RequestHeaders } from './request-head.ts';
 
 /** Why a body does not come to its end. */
 export type Break = 'left' | 'malformed' | 'late';
@@ -44,7 +44,7 @@ export class ServerRequest {
     return this.#head.target;
   }
 
-  get headers(): Headers {
+  get headers(): RequestHeaders {
     return this.#head.headers;
   }
 
