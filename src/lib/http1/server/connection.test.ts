@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   type Asked,
   BodyRecorder,
+  ClosedCounter,
   type ConnectionSetup,
   closed,
   type OneConnection,
@@ -270,6 +271,46 @@ describe('requests behind one another', () => {
     for (let at = 0; at < 200; at++) (await one.next()).answer.send(200, '', String(at));
     await client.until(() => client.received.endsWith('199'));
     expect(turnsPassed).toBeGreaterThan(3);
+  });
+
+  it('are not touched by what still happens to the answer before them', async () => {
+    await open();
+    const { client } = one;
+    client.write(question);
+    const { answer } = await one.next();
+    answer.send(200, '', 'first');
+    client.write(question);
+    const next = (await one.next()).answer;
+    answer.destroy();
+    next.send(200, '', 'second');
+    await client.until(() => client.received.endsWith('second'));
+    expect(next.isOut).toBe(true);
+  });
+
+  it('are not handed over behind an answer whose write has failed', async () => {
+    await open();
+    const { client, socket } = one;
+    client.write(question.repeat(3));
+    const { answer } = await one.next();
+    const counter = new ClosedCounter(answer);
+    vi.spyOn(socket, 'errored', 'get').mockReturnValue(new Error('broken pipe'));
+    answer.send(200, '', 'lost');
+    await turns();
+    expect([answer.isOut, counter.count, one.count]).toEqual([false, 0, 1]);
+    socket.destroy();
+    await one.gone();
+    expect([answer.isOut, counter.count, one.count]).toEqual([false, 1, 1]);
+  });
+
+  it('whose body never comes whole keep no server from ending, once they are answered', async () => {
+    await open();
+    const { client, connection } = one;
+    await one.sent('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\nabc');
+    (await one.next()).answer.send(401, '', 'no');
+    await client.until(() => client.received.endsWith('no'));
+    connection.drain();
+    await one.gone();
+    expect(one.goneCount).toBe(1);
   });
 
   it('leave nothing behind on the connection', async () => {
